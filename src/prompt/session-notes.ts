@@ -277,7 +277,7 @@ const REVERT = /^(?:revert|reapply)\w{0,3}:? "?(.+?)"?(?: \(#\d{1,9}\))?$/i;
 /** Returns the result that undid another one, by git's words, if it was not undone itself. */
 function reverts(index: FactIndex): (fact: SessionFact) => SessionFact | undefined {
   const undone = new Map<string, SessionFact>();
-  for (const { fact, isSummary } of index.inText('<revert>').entries) {
+  for (const { fact, isSummary } of index.text.of('<revert>').entries) {
     const [, subject] = (isSummary && REVERT.exec(fact.object)) || [];
     if (subject !== undefined) undone.set(plainSubject(subject), fact);
   }

@@ -381,8 +381,7 @@ function isNameIn({ text }: Word, language: string, clause: string): boolean {
 
 /** True if a sentence uses the term as such, and not among others, in a reason, or as part of another name. */
 function asserts(text: string, { keys, isName, topic }: Denial): boolean {
-  if (SENTENCE_END.test(text)) return false;
-  if (text.includes('?')) return false;
+  if (SENTENCE_END.test(text) || text.includes('?')) return false;
   const reasons = Object.values(DENIALS).map(({ reason }) => text.search(reason));
   const end = Math.min(text.length, ...reasons.filter((at) => at > 0));
   const words = withoutVerbAtEnd(wordsOf(text.slice(0, end)).filter(isNoArticle));
@@ -390,7 +389,7 @@ function asserts(text: string, { keys, isName, topic }: Denial): boolean {
     if (!keys.every((key, place) => words[at + place]?.key === key)) continue;
     const [before, after] = [words.slice(0, at), words.slice(at + keys.length)];
     if (before.some(({ low }) => NEGATES.test(low))) continue;
-    if (deniesWithin(text.slice(0, end), keys)) continue;
+    if (denialsIn(text.slice(0, end)).some((denial) => denial.keys.join(' ') === keys.join(' '))) continue;
     const where = [...wherePart(before), ...after.filter(isContent)];
     const isElsewhere = where.some(({ key }) => !topic.some((topicKey) => areAlike(topicKey, key)));
     const isNamed = isName || isNameIn(words[at] as Word, 'en', text);
@@ -409,10 +408,6 @@ function isNoArticle({ low }: Word): boolean {
 function withoutVerbAtEnd(words: readonly Word[]): readonly Word[] {
   const isGerman = words.slice(0, -1).some(({ low }) => VERB_AT_END.has(low));
   return isGerman && /(?:t|en)$/.test(words.at(-1)?.text ?? '') ? words.slice(0, -1) : words;
-}
-
-function deniesWithin(text: string, keys: readonly string[]): boolean {
-  return denialsIn(text).some((denial) => denial.keys.join(' ') === keys.join(' '));
 }
 
 function isUsed(before: readonly Word[], first: Word, after: readonly Word[]): boolean {
@@ -442,10 +437,7 @@ const REASON = /因为|由于|なので|ため|ので|からです/u;
 
 const CJK_WORDS = /[A-Za-z][\w.+#/-]*|[\p{sc=Han}\p{sc=Katakana}ー]{2,}/gu;
 
-interface CjkDenial {
-  readonly term: string;
-  readonly topic: readonly string[];
-}
+type CjkDenial = Pick<Denial, 'term' | 'topic'>;
 
 function cjkDenials(now: string): CjkDenial[] {
   if (CJK_HEDGE.test(now)) return [];

@@ -1,13 +1,6 @@
 import { KEPT } from '../../contracts/kept.js';
 import { bySeverity, type Role } from '../../contracts/kinds.js';
-import type {
-  AnyResult,
-  ExplicitFact,
-  Question,
-  ReviewIssue,
-  RoleResult,
-  TestRun,
-} from '../../contracts/results.js';
+import type { AnyResult, Question, ReviewIssue, RoleResult, TestRun } from '../../contracts/results.js';
 import type { FactRecorded, Outcome } from '../../contracts/session-events.js';
 import { clipText, quoted } from '../../shared/text.js';
 import { CONVENTION, EXTRACTION_RULES, ownFacts } from './extraction-rules.js';
@@ -71,14 +64,13 @@ export function factsBeyond(
   { result, role }: { readonly result: AnyResult; readonly role: Role },
   outcome: Outcome,
 ): readonly RecordedFact[] | undefined {
-  const { facts = NONE, artifacts } = result;
+  const { facts, artifacts } = result;
   if (!isWhole(result, outcome) || factsAtMost(result) > MOST) return undefined;
-  if (facts.length + lengthOf(artifacts) === 0) return NO_FACTS;
+  if (lengthOf(facts) + lengthOf(artifacts) === 0) return NO_FACTS;
   const recorded = ownFacts(result, result.task_id, role);
   return recorded.filter((fact, at) => recorded.findIndex((other) => saysTheSame(other, fact)) === at);
 }
 
-const NONE: readonly ExplicitFact[] = [];
 const NO_FACTS: readonly RecordedFact[] = Object.freeze([]);
 
 /** True if the rules derive the same facts from an outcome as from its result. */
@@ -137,7 +129,8 @@ function areSameIssues(
   const isSame = sorted.every(({ file, message, fix }, at) => {
     const one = kept[at];
     // A convention is recognized by words that may be cut off or change lines.
-    if (one === undefined || (message !== one.message && mayBeConvention(message, one.message))) return false;
+    if (one === undefined) return false;
+    if (message !== one.message && [message, one.message].some((text) => CONVENTION.test(text))) return false;
     return isSameText(message, one.message) && isSameText(file, one.file) && isSameText(fix, one.fix);
   });
   if (!isSame) return false;
@@ -145,10 +138,6 @@ function areSameIssues(
     sorted.every((issue, at) => issue === issues[at]) ||
     !issues.some(({ message }) => CONVENTION.test(message))
   );
-}
-
-function mayBeConvention(...messages: readonly string[]): boolean {
-  return messages.some((message) => CONVENTION.test(message));
 }
 
 /** An upper bound. An issue with a fix may be twice as long. */

@@ -1,5 +1,5 @@
 import { knownAs } from '../search/path-table.js';
-import type { FactIndex, IndexedFact, Posting } from './fact-index.js';
+import type { FactIndex, IndexedFact, WordIndex } from './fact-index.js';
 import type { FactGroup, SessionFact, WeighedFact } from './fact-types.js';
 
 const GROUP_WEIGHTS: Readonly<Record<FactGroup, number>> = {
@@ -53,16 +53,10 @@ export interface Candidate {
   sameAs: SessionFact | undefined;
 }
 
-/** A fact with its likeness to the task by meaning, up to 1. */
-export interface NearFact {
+/** A fact with its likeness to the task by meaning, up to 1, or with the sum of its evidence. */
+export interface RatedFact {
   readonly entry: IndexedFact;
-  readonly likeness: number;
-}
-
-/** A fact that is hardly relevant to the task, with its sum. */
-export interface FaintFact {
-  readonly entry: IndexedFact;
-  readonly sum: number;
+  readonly value: number;
 }
 
 /** Bits of a fact: it has evidence; the task names its file, or that is open; it is work that is worth a line; it is near. */
@@ -77,54 +71,49 @@ const NEAR = 8;
  */
 export class FactHits {
   readonly #index: FactIndex;
-  readonly #words: readonly string[];
   /** The facts with evidence, in the order in which they were found. */
   readonly #hits: IndexedFact[] = [];
   readonly #bits: Uint8Array;
   readonly #text: Float64Array;
   readonly #file: Float64Array;
   readonly #similar: Float64Array;
-  /** Position of a fact's first and last match; 0 for none. */
-  readonly #first: Uint32Array;
-  readonly #last: Uint32Array;
-  /** Linked lists of matches: the word of the query, and the next match of the same fact, 0 for none. */
-  readonly #matched: number[] = [0];
-  readonly #next: number[] = [0];
+  /** The words of the query that count, the rarest first: in texts, and in the paths of changed files. */
+  #textWords: readonly string[] = [];
+  #pathWords: readonly string[] = [];
 
-  constructor(index: FactIndex, words: readonly string[]) {
+  constructor(index: FactIndex) {
     this.#index = index;
-    this.#words = words;
     const { places } = index;
     this.#bits = new Uint8Array(places);
     this.#text = new Float64Array(places);
     this.#file = new Float64Array(places);
     this.#similar = new Float64Array(places);
-    this.#first = new Uint32Array(places);
-    this.#last = new Uint32Array(places);
   }
 
-  addWords(): void {
-    const { text, changed } = this.#index.counts;
-    const averages = this.#index.averageWords;
-    this.#addFrom((word) => this.#index.inText(word), text, averages.text);
-    this.#addFrom((word) => this.#index.changed(word), changed, averages.changed);
+  addWords(words: readonly string[]): void {
+    this.#textWords = this.#addFrom(this.#index.text, words);
+    this.#pathWords = this.#addFrom(this.#index.changedFiles, words);
   }
 
-  #addFrom(holding: (word: string) => Posting, all: number, averageWords: number): void {
-    const weighed = this.#words.map((word, at) => {
-      const exact = holding(word);
-      return { at, exact, weight: rarity(exact.entries.length, all) };
+  /** Returns the words that count, the rarest first. */
+  #addFrom(index: WordIndex, words: readonly string[]): string[] {
+    const { averageWords } = index;
+    const weighed = words.map((word) => {
+      const { entries, times } = index.of(word);
+      return { word, entries, times, weight: rarity(entries.length, index.size) };
     });
+    const counting = weighed.filter(({ weight }) => weight >= NOTHING).sort((a, b) => b.weight - a.weight);
     // Rare words first: a common word only adds to facts found by a rare one.
-    for (const { at, exact, weight } of weighed.toSorted((a, b) => b.weight - a.weight)) {
-      if (weight < NOTHING) break;
-      const { entries, times } = exact;
-      for (let index = 0; index < entries.length; index += 1) {
-        const entry = entries[index] as IndexedFact;
+    for (const { entries, times, weight } of counting) {
+      for (let at = 0; at < entries.length; at += 1) {
+        const entry = entries[at] as IndexedFact;
         if (weight < RARE && !this.#has(entry.place, HIT)) continue;
-        this.#matches(entry, at, weight * shareOf(times[index] as number, entry, averageWords));
+        const place = this.#placeOf(entry);
+        const share = shareOf(times[at] as number, entry, averageWords);
+        this.#text[place] = (this.#text[place] as number) + weight * share;
       }
     }
+    return counting.map(({ word }) => word);
   }
 
   addFiles(leads: readonly Lead[]): void {
@@ -159,8 +148,8 @@ export class FactHits {
   }
 
   /** Adds the facts that are near by meaning, if less else speaks for them. */
-  addNear(facts: readonly NearFact[]): void {
-    for (const { entry, likeness } of facts) {
+  addNear(facts: readonly RatedFact[]): void {
+    for (const { entry, value: likeness } of facts) {
       const known = this.#similar[entry.place] as number;
       const place = this.#raise(this.#similar, entry, likeness);
       if (known < likeness) this.#set(place, NEAR);
@@ -177,7 +166,7 @@ export class FactHits {
    *
    * @param chance how much likelier than with a short query words match by chance
    */
-  found(chance: number): { found: Candidate[]; faint: () => FaintFact[] } {
+  found(chance: number): { found: Candidate[]; faint: () => RatedFact[] } {
     const found: Candidate[] = [];
     const faint: IndexedFact[] = [];
     let best = 0;
@@ -207,35 +196,23 @@ export class FactHits {
         score: speaks / (1 + speaks),
         // Other findings of a busy file would take all places.
         isFree: !isHeld(entry) || because !== 'file' || this.#has(place, MEANT),
-        matched: () => this.#matchedBy(place),
+        matched: () => this.#matchedBy(entry),
         isChosen: false,
         left: undefined,
         sameAs: undefined,
       });
     }
-    return { found, faint: () => faint.map((entry) => ({ entry, sum: this.#sumOf(entry) })) };
+    return { found, faint: () => faint.map((entry) => ({ entry, value: this.#sumOf(entry) })) };
   }
 
   #sumOf({ place }: IndexedFact): number {
     return (this.#text[place] as number) + (this.#file[place] as number) + (this.#similar[place] as number);
   }
 
-  #matches(entry: IndexedFact, word: number, weight: number): void {
-    const place = this.#placeOf(entry);
-    const last = this.#last[place] as number;
-    const at = this.#matched.push(word) - 1;
-    this.#next.push(0);
-    if (last === 0) this.#first[place] = at;
-    else this.#next[last] = at;
-    this.#last[place] = at;
-    this.#text[place] = (this.#text[place] as number) + weight;
-  }
-
-  #matchedBy(place: number): string[] {
-    const words: string[] = [];
-    for (let at = this.#first[place] as number; at > 0; at = this.#next[at] as number)
-      words.push(this.#words[this.#matched[at] as number] ?? '');
-    return words;
+  #matchedBy({ place, group, words }: IndexedFact): string[] {
+    if (this.#text[place] === 0) return [];
+    const known = new Set(words);
+    return (group === 'files' ? this.#pathWords : this.#textWords).filter((word) => known.has(word));
   }
 
   #raise(evidence: Float64Array, entry: IndexedFact, worth: number): number {

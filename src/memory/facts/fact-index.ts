@@ -14,12 +14,52 @@ import {
 } from './fact-types.js';
 
 /** The facts that have a word, and how often each has it. */
-export interface Posting {
+interface Posting {
   readonly entries: IndexedFact[];
   readonly times: number[];
 }
 
-type Postings = Map<string, Posting>;
+/** Indexes facts by words. */
+export class WordIndex {
+  readonly #postings = new Map<string, Posting>();
+  #facts = 0;
+  #words = 0;
+
+  get size(): number {
+    return this.#facts;
+  }
+
+  get averageWords(): number {
+    return this.#facts === 0 ? 1 : this.#words / this.#facts;
+  }
+
+  /** Facts with this word. */
+  of(word: string): Posting {
+    return this.#postings.get(word) ?? NOWHERE;
+  }
+
+  add(entry: IndexedFact): void {
+    this.#facts += 1;
+    this.#words += entry.words.length;
+    for (const [at, word] of entry.words.entries()) {
+      const posting = this.#postings.get(word) ?? { entries: [], times: [] };
+      this.#postings.set(word, posting);
+      posting.entries.push(entry);
+      posting.times.push(entry.times[at] as number);
+    }
+  }
+
+  remove(entry: IndexedFact): void {
+    this.#facts -= 1;
+    this.#words -= entry.words.length;
+    for (const word of entry.words) {
+      const posting = this.#postings.get(word);
+      const at = posting === undefined ? -1 : placeIn(posting.entries, entry);
+      if (posting?.entries.length === 1) this.#postings.delete(word);
+      else if (at >= 0) for (const list of [posting?.entries, posting?.times]) list?.splice(at, 1);
+    }
+  }
+}
 
 /**
  * Indexes the valid facts of a store by words, files and tasks. Text and changed files are counted separately, so that
@@ -27,8 +67,9 @@ type Postings = Map<string, Posting>;
  */
 export class FactIndex {
   readonly #facts = new Map<SessionFact, IndexedFact>();
-  readonly #inText: Postings = new Map();
-  readonly #changed: Postings = new Map();
+  readonly text = new WordIndex();
+  /** By the words of their paths. */
+  readonly changedFiles = new WordIndex();
   readonly #byFile = new Map<string, IndexedFact[]>();
   readonly #byTask = new Map<string, IndexedFact[]>();
   readonly #telling = new FactsByAge();
@@ -39,26 +80,18 @@ export class FactIndex {
   #slots = 0;
   /** Free places. */
   readonly #free: number[] = [];
-  readonly #textTotal = { facts: 0, words: 0 };
-  readonly #changedTotal = { facts: 0, words: 0 };
 
   add(fact: SessionFact): void {
     const place = this.#free.pop() ?? this.#facts.size;
     const entry = new IndexedFact(fact, this.#slots, place);
     this.#slots += 1;
     this.#facts.set(fact, entry);
-    const postings = this.#postingsOf(entry);
-    for (const [at, word] of entry.words.entries()) {
-      const posting = postings.get(word) ?? { entries: [], times: [] };
-      postings.set(word, posting);
-      posting.entries.push(entry);
-      posting.times.push(entry.times[at] as number);
-    }
+    this.#wordsOf(entry).add(entry);
     for (const path of entry.paths) addTo(this.#byFile, path, entry);
     addTo(this.#byTask, fact.sourceTaskId, entry);
     this.byAge(entry.isDull).add(entry);
     if (entry.isLasting) this.lasting.add(entry);
-    this.#count(entry, 1);
+    if (entry.group === 'findings') this.#findings += 1;
   }
 
   remove(fact: SessionFact): void {
@@ -66,31 +99,17 @@ export class FactIndex {
     if (entry === undefined) return;
     this.#facts.delete(fact);
     this.#free.push(entry.place);
-    const postings = this.#postingsOf(entry);
-    for (const word of entry.words) {
-      const posting = postings.get(word);
-      const at = posting === undefined ? -1 : placeIn(posting.entries, entry);
-      if (posting?.entries.length === 1) postings.delete(word);
-      else if (at >= 0) for (const list of [posting?.entries, posting?.times]) list?.splice(at, 1);
-    }
+    this.#wordsOf(entry).remove(entry);
     for (const path of entry.paths) removeFrom(this.#byFile, path, entry);
     removeFrom(this.#byTask, fact.sourceTaskId, entry);
     this.byAge(entry.isDull).remove(entry);
     if (entry.isLasting) this.lasting.remove(entry);
-    this.#count(entry, -1);
-  }
-
-  all(): Iterable<IndexedFact> {
-    return this.#facts.values();
+    if (entry.group === 'findings') this.#findings -= 1;
   }
 
   /** Dull facts or all others. */
   byAge(isDull: boolean): FactsByAge {
     return isDull ? this.#dull : this.#telling;
-  }
-
-  get counts(): { readonly text: number; readonly changed: number } {
-    return { text: this.#textTotal.facts, changed: this.#changedTotal.facts };
   }
 
   get findings(): number {
@@ -102,23 +121,6 @@ export class FactIndex {
     return this.#facts.size + this.#free.length;
   }
 
-  /** Average number of words per fact, separately for file changes and text. */
-  get averageWords(): { readonly text: number; readonly changed: number } {
-    const averageOf = ({ facts, words }: { facts: number; words: number }) =>
-      facts === 0 ? 1 : words / facts;
-    return { text: averageOf(this.#textTotal), changed: averageOf(this.#changedTotal) };
-  }
-
-  /** Facts whose text has this word. */
-  inText(word: string): Posting {
-    return this.#inText.get(word) ?? NOWHERE;
-  }
-
-  /** Facts of changed files whose path has this word. */
-  changed(word: string): Posting {
-    return this.#changed.get(word) ?? NOWHERE;
-  }
-
   /** Facts about a file, or that mention it. */
   ofFile(path: string): readonly IndexedFact[] {
     return this.#byFile.get(path) ?? NONE;
@@ -128,19 +130,8 @@ export class FactIndex {
     return this.#byTask.get(task) ?? NONE;
   }
 
-  #count({ group, words }: IndexedFact, more: 1 | -1): void {
-    const total = this.#totalOf(group);
-    total.facts += more;
-    total.words += more * words.length;
-    if (group === 'findings') this.#findings += more;
-  }
-
-  #totalOf(group: FactGroup): { facts: number; words: number } {
-    return group === 'files' ? this.#changedTotal : this.#textTotal;
-  }
-
-  #postingsOf({ group }: IndexedFact): Postings {
-    return group === 'files' ? this.#changed : this.#inText;
+  #wordsOf({ group }: IndexedFact): WordIndex {
+    return group === 'files' ? this.changedFiles : this.text;
   }
 }
 
@@ -170,11 +161,6 @@ interface OfDispatch {
 class FactsByAge {
   /** Oldest first, since nearly all new facts are the newest. */
   readonly #dispatches: OfDispatch[] = [];
-  #size = 0;
-
-  get size(): number {
-    return this.#size;
-  }
 
   /** The entry's slot must be the highest. */
   add(entry: IndexedFact): void {
@@ -183,7 +169,6 @@ class FactsByAge {
     const known = this.#dispatches[at];
     if (known?.sequence === sequence) known.entries.push(entry);
     else this.#dispatches.splice(at, 0, { sequence, entries: [entry] });
-    this.#size += 1;
   }
 
   remove(entry: IndexedFact): void {
@@ -191,7 +176,6 @@ class FactsByAge {
     const entries = this.#dispatches[place]?.entries ?? [];
     const at = entries.indexOf(entry);
     if (at < 0) return;
-    this.#size -= 1;
     if (entries.length === 1) this.#dispatches.splice(place, 1);
     else entries.splice(at, 1);
   }
@@ -218,19 +202,7 @@ const PATH = /[\w@./-]+/g;
 const DIGIT = /\d/;
 
 /** Data derived from the fact alone. */
-type Contents = Pick<
-  IndexedFact,
-  | 'words'
-  | 'times'
-  | 'objectWords'
-  | 'numbers'
-  | 'group'
-  | 'standing'
-  | 'isOfTask'
-  | 'isBare'
-  | 'isSummary'
-  | 'isLasting'
-> & { readonly paths: readonly string[] };
+type Contents = Omit<IndexedFact, 'fact' | 'slot' | 'place' | 'meant' | 'saying'>;
 
 /** Cached: facts are immutable and may be in several stores. */
 const known = new WeakMap<SessionFact, Contents>();
@@ -242,26 +214,26 @@ export class IndexedFact {
   readonly slot: number;
   /** Index position, reused after removal. */
   readonly place: number;
-  readonly group: FactGroup;
+  readonly group!: FactGroup;
   /** Group and severity as a number; lower is more important. */
-  readonly standing: number;
+  readonly standing!: number;
   /** Distinct tokens of object and subject, without the task, whose id says nothing. */
-  readonly words: readonly string[];
+  readonly words!: readonly string[];
   /** How often it has each word. */
-  readonly times: readonly number[];
+  readonly times!: readonly number[];
   /** Number of words from the object, which come first. */
-  readonly objectWords: number;
+  readonly objectWords!: number;
   /** Sorted words with a digit; facts with different ones are different matters. */
-  readonly numbers: string;
+  readonly numbers!: string;
   /** True if it is about its task as a whole. */
-  readonly isOfTask: boolean;
-  readonly isBare: boolean;
-  readonly isSummary: boolean;
+  readonly isOfTask!: boolean;
+  readonly isBare!: boolean;
+  readonly isSummary!: boolean;
   /** True if it only states a file change, or success. */
-  readonly isDull: boolean;
-  readonly isLasting: boolean;
+  readonly isDull!: boolean;
+  readonly isLasting!: boolean;
   /** Paths that it is about or mentions. */
-  readonly paths: readonly string[];
+  readonly paths!: readonly string[];
   #saying: string | undefined;
   #meant: string | undefined;
 
@@ -271,18 +243,7 @@ export class IndexedFact {
     this.fact = fact;
     this.slot = slot;
     this.place = place;
-    this.group = contents.group;
-    this.standing = contents.standing;
-    this.words = contents.words;
-    this.times = contents.times;
-    this.objectWords = contents.objectWords;
-    this.numbers = contents.numbers;
-    this.isOfTask = contents.isOfTask;
-    this.isBare = contents.isBare;
-    this.isSummary = contents.isSummary;
-    this.isLasting = contents.isLasting;
-    this.isDull = this.group === 'files' || this.isBare;
-    this.paths = contents.paths;
+    Object.assign(this, contents);
   }
 
   /** The text whose meaning counts. One string, since its vector is found by it. */
@@ -316,6 +277,7 @@ function contentsOf(fact: SessionFact): Contents {
       counts.set(word, times + (counts.get(word) ?? 0));
   const paths = [...(isOfTask ? [] : [subject]), ...(changes ? [] : pathsIn(object))].map(knownAs);
   const group = groupOf(fact);
+  const bare = isBare(fact);
   return {
     words: [...counts.keys()],
     times: [...counts.values()],
@@ -327,7 +289,8 @@ function contentsOf(fact: SessionFact): Contents {
     group,
     standing: standingOf(fact, group),
     isOfTask,
-    isBare: isBare(fact),
+    isBare: bare,
+    isDull: group === 'files' || bare,
     isSummary: isSummary(fact),
     isLasting: isLasting(fact),
     paths: [...new Set(paths)],

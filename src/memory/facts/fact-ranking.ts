@@ -3,7 +3,7 @@ import { insertAt } from '../../shared/collections.js';
 import type { CoveringTask } from '../search/covering-work.js';
 import { BUSY, endOf, fileClass, fileWords, isNamed, knownAs } from '../search/path-table.js';
 import { tokens } from '../search/tokens.js';
-import { type Candidate, FactHits, type FaintFact, isHeld, type Lead, type NearFact } from './fact-hits.js';
+import { type Candidate, FactHits, isHeld, type Lead, type RatedFact } from './fact-hits.js';
 import type { FactIndex, IndexedFact } from './fact-index.js';
 import type { ISessionFactStore } from './fact-store.js';
 import type {
@@ -85,8 +85,8 @@ export function rankFacts(store: ISessionFactStore, query: FactsAsked): FactRank
     (entry.fact.sourceTaskId !== query.taskId ||
       (query.besideLedger === true && isBesideLedger(entry, index)));
   const words = tokens(query.text.slice(0, MAX_QUERY), MAX_TOKENS);
-  const hits = new FactHits(index, words);
-  hits.addWords();
+  const hits = new FactHits(index);
+  hits.addWords(words);
   hits.addFiles(leadsFrom(query, index));
   hits.addSimilar(query.similar);
   const useful = new Map(work?.map(({ task, use }) => [task, use]));
@@ -139,8 +139,8 @@ function nearest(
   index: FactIndex,
   closeness: NonNullable<FactsAsked['closeness']>,
   isAsked: (entry: IndexedFact) => boolean,
-): NearFact[] {
-  const near = new Map<FactGroup, NearFact[]>();
+): RatedFact[] {
+  const near = new Map<FactGroup, RatedFact[]>();
   let compared = 0;
   for (const entry of index.byAge(false).newestFirst()) {
     const { group } = entry;
@@ -152,9 +152,9 @@ function nearest(
     if (likeness < NEAR || !isAsked(entry)) continue;
     const known = near.get(group) ?? [];
     near.set(group, known);
-    const above = known.findIndex((other) => other.likeness < likeness);
+    const above = known.findIndex((other) => other.value < likeness);
     const at = above < 0 ? known.length : above;
-    if (at < most) insertAt(known, at, { entry, likeness }, most);
+    if (at < most) insertAt(known, at, { entry, value: likeness }, most);
   }
   return [...near.values()].flat();
 }
@@ -168,11 +168,11 @@ const DEPTH = 10;
  */
 function lastingFirst(
   { lasting }: FactIndex,
-  faint: readonly FaintFact[],
+  faint: readonly RatedFact[],
   closeness: FactsAsked['closeness'],
 ): IndexedFact[] {
   const entries = [...lasting.newestFirst()];
-  const sums = new Map(faint.map(({ entry, sum }) => [entry, sum]));
+  const sums = new Map(faint.map(({ entry, value }) => [entry, value]));
   const byWords = ranksOf(entries, (entry) => sums.get(entry) ?? 0);
   const byMeaning = ranksOf(entries, ({ meant }) => closeness?.(meant) ?? 0);
   const shareOf = (rank: number | undefined) => (rank === undefined ? 0 : 1 / (DEPTH + rank));
@@ -257,7 +257,7 @@ const COMPARED = 64;
 
 interface Filling {
   readonly index: FactIndex;
-  readonly faint: readonly FaintFact[];
+  readonly faint: readonly RatedFact[];
   /** Facts by age, the newest first. */
   readonly newest: readonly Iterable<IndexedFact>[];
   /** True if the answer may contain the fact at all. */
@@ -266,7 +266,7 @@ interface Filling {
 }
 
 /** Assigns the places of an answer to candidates, the best first. */
-export class FactChoice {
+class FactChoice {
   readonly #most: number;
   readonly #room: number;
   #tokens = 0;
@@ -340,10 +340,10 @@ export class FactChoice {
       passed[entry.place] = 1;
       if (sayings.has(entry.saying)) return;
       sayings.add(entry.saying);
-      this.#rest.push(new RestCandidate(entry, because));
+      this.#rest.push({ ...UNMATCHED, entry, because });
     };
     const near = faint.filter(({ entry }) => !entry.isDull);
-    near.sort((a, b) => b.sum - a.sum || byAge(a.entry, b.entry));
+    near.sort((a, b) => b.value - a.value || byAge(a.entry, b.entry));
     for (const { entry } of near) {
       if (this.#rest.length >= places) return;
       add(entry);
@@ -405,24 +405,10 @@ export class FactChoice {
 }
 
 /** A fact added though neither words nor files speak for it. */
-class RestCandidate implements Candidate {
-  readonly entry: IndexedFact;
-  readonly score = 0;
-  readonly because: 'meaning' | 'recent';
-  readonly isFree = true;
-  isChosen = true;
-  left: undefined;
-  sameAs: undefined;
-
-  constructor(entry: IndexedFact, because: 'meaning' | 'recent') {
-    this.entry = entry;
-    this.because = because;
-  }
-
-  matched(): string[] {
-    return [];
-  }
-}
+const UNMATCHED = {
+  ...{ score: 0, isFree: true, isChosen: true, left: undefined, sameAs: undefined },
+  matched: () => [],
+};
 
 /** True if another item says it already. */
 function isSaid({ left }: Candidate): boolean {
@@ -440,7 +426,7 @@ export function tokensOf(fact: Pick<SessionFact, 'subject' | 'relation' | 'objec
 }
 
 /** Orders by score, then group and severity, then newest first; within a dispatch in the order of its rules. */
-export function byWorth(a: Candidate, b: Candidate): number {
+function byWorth(a: Candidate, b: Candidate): number {
   return b.score - a.score || a.entry.standing - b.entry.standing || byAge(a.entry, b.entry);
 }
 
@@ -466,8 +452,6 @@ function saySame(a: IndexedFact, b: IndexedFact): boolean {
   return common >= SAME * (a.objectWords + b.objectWords - common);
 }
 
-const NONE: ReadonlyMap<string, number> = new Map();
-
 /** Selects facts by shared words alone, then by recency: `rankFacts` without files and past results. */
 export class KeywordFactRetriever implements IFactRetriever {
   readonly #store: ISessionFactStore;
@@ -481,7 +465,13 @@ export class KeywordFactRetriever implements IFactRetriever {
   }
 
   rank({ taskDescription: text, maxTokens, ...query }: FactQuery): RankedFact[] {
-    const ranking = rankFacts(this.#store, { ...query, byRecency: true, text, files: [], similar: NONE });
+    const ranking = rankFacts(this.#store, {
+      ...query,
+      byRecency: true,
+      text,
+      files: [],
+      similar: new Map(),
+    });
     return withinBudget([...ranking.chosen, ...ranking.rest], maxTokens);
   }
 }

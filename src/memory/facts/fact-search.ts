@@ -84,20 +84,20 @@ function addWords(
     for (const word of new Set(dayWords(inTask))) addTo(days, word, task);
   }
   const meanLength = [...lengths.values()].reduce((sum, length) => sum + length, 0) / tasks.size;
-  const { text: average } = index.averageWords;
-  const weights = words.map((word) => rarity(index.inText(word).entries.length, index.counts.text));
+  const { text } = index;
+  const weights = words.map((word) => rarity(text.of(word).entries.length, text.size));
   const whole = weights.reduce((sum, weight) => sum + weight, 0);
   const sums = new Map<string, number>();
   let wholeOfTasks = 0;
   for (const [place, word] of words.entries()) {
-    const { entries, times } = index.inText(word);
+    const { entries, times } = text.of(word);
     const share = (weights[place] as number) / whole;
     const inTasks = new Map((days.get(word) ?? []).map((task) => [task, 1]));
     for (const [at, entry] of entries.entries()) {
       const candidate = candidates.get(entry);
       if (candidate === undefined) continue;
       const count = times[at] as number;
-      candidate.own += share * saturation(count, entry.words.length / average);
+      candidate.own += share * saturation(count, entry.words.length / text.averageWords);
       candidate.matched.push(word);
       candidate.isFound ||= isTelling(word);
       const { sourceTaskId: task } = entry.fact;

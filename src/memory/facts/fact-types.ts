@@ -9,7 +9,12 @@ import {
   rolesOf,
   type Severity,
 } from '../../contracts/kinds.js';
-import type { Ended, StatementScope, statementEnds } from '../../contracts/recorded-fact.js';
+import type {
+  Ended,
+  StatementScope,
+  statementEnds,
+  recordedFact as storedFact,
+} from '../../contracts/recorded-fact.js';
 import { BLOCKED_BY, RELATIONS } from '../../contracts/relations.js';
 import type { Retraction } from '../../contracts/replies/fact-reply.js';
 import type { answerView, note } from '../../contracts/replies/session-reply.js';
@@ -90,21 +95,7 @@ export interface Restored {
 }
 
 /** The part of a fact that its event stores; the dispatch beside it has the rest. */
-export interface RecordedFact {
-  readonly subject: string;
-  readonly relation: string;
-  readonly object: string;
-  readonly tags: readonly SessionFactTag[];
-  readonly severity?: Severity | undefined;
-  readonly fix?: string | undefined;
-  /** Absent means 1. */
-  readonly confidence?: number | undefined;
-  readonly origin?: Origin | undefined;
-  /** Ids of the statements that it names to end; only while its event is written. */
-  readonly replaces?: readonly string[] | undefined;
-  readonly ref?: string | undefined;
-  readonly scope?: StatementScope | undefined;
-}
+export type RecordedFact = Output<typeof storedFact>;
 
 /** True if someone of higher rank than the other states the first one. */
 export function outranks(one: Pick<RecordedFact, 'origin'>, other: Pick<RecordedFact, 'origin'>): boolean {

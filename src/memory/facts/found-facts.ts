@@ -3,6 +3,7 @@ import type { StatementKind } from '../../contracts/kinds.js';
 import { cursorOf, readCursor } from '../../contracts/list-limits.js';
 import type { FactShown, FactsFound, FoundFact } from '../../contracts/replies/fact-reply.js';
 import type { ToolArguments } from '../../contracts/requests.js';
+import { defined } from '../../shared/collections.js';
 import type { SessionFact } from './fact-types.js';
 import { statementKind } from './statements.js';
 
@@ -114,14 +115,9 @@ function kindOf(fact: SessionFact): StatementKind | undefined {
 export function foundFact(fact: SessionFact): FoundFact {
   const { subject, relation, object, severity, fix, confidence, history, closedBy, validTo } = fact;
   const { retracted, corrects, ref, origin, ended, scope } = fact;
-  const kind = kindOf(fact);
   return {
-    id: fact.id,
-    subject,
-    relation,
-    object,
-    ...(severity !== undefined && { severity }),
-    ...(fix !== undefined && { fix }),
+    ...{ id: fact.id, subject, relation, object },
+    ...defined({ severity, fix }),
     tags: fact.tags,
     task: fact.sourceTaskId,
     role: fact.sourceRole,
@@ -129,15 +125,8 @@ export function foundFact(fact: SessionFact): FoundFact {
     eventSequence: fact.eventSequence,
     at: fact.validFrom,
     ...(confidence !== 1 && { confidence }),
-    ...(ref !== undefined && { ref }),
-    ...(kind !== undefined && { kind }),
-    ...(origin !== undefined && { origin }),
-    ...(scope !== undefined && { scope }),
-    ...(history && { history }),
+    ...defined({ ref, kind: kindOf(fact), origin, scope, history }),
     ...(closedBy !== undefined && retracted === undefined && { closed_by: closedBy }),
-    ...(validTo !== undefined && { closed_at: validTo }),
-    ...(retracted !== undefined && { retracted }),
-    ...(corrects !== undefined && { corrects }),
-    ...(ended !== undefined && { ended }),
+    ...defined({ closed_at: validTo, retracted, corrects, ended }),
   };
 }

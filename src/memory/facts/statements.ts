@@ -47,12 +47,6 @@ export function factsOfEvent(event: FactRecorded): readonly RecordedFact[] {
   });
 }
 
-/** The state that decides what a statement ends. */
-export interface KnownFacts {
-  /** All facts of the session, ended ones included. */
-  readonly facts: readonly SessionFact[];
-}
-
 /** What the writer adds to an event about its statements. */
 export interface StatementsWritten extends Pick<FactRecorded['data'], 'refs' | 'ends' | 'not_ended'> {
   /** Facts that answer a question, with the question, by the id of the fact that they replace. */
@@ -83,12 +77,13 @@ function aboutOf({ subject, object }: RecordedFact): SaidAbout {
  * `M7.2` for the second one. So it needs no counter, and a result that is delivered again has the same ids.
  *
  * @param number of the dispatch, above the numbers of imported statements
+ * @param known all facts of the session, ended ones included, which decide what a statement ends
  */
 export function stated(
   facts: readonly RecordedFact[],
   number: number,
   dispatch: number,
-  { facts: known }: KnownFacts = { facts: [] },
+  known: readonly SessionFact[] = [],
 ): StatementsWritten {
   const refs: Record<string, string[]> = {};
   const ends: Ends[] = [];

@@ -62,18 +62,15 @@ export function redactText(text: string, scanner: SecretScanner): Redacted<strin
   return Object.keys(found).length === 0 ? { value: text, found: NOTHING } : { value, found };
 }
 
-interface RedactJsonOptions {
-  /** The JSON text: checking it may save walking the value. */
-  readonly source?: string;
-  /** Fields that are not redacted. Default: identifiers. */
-  readonly names?: ReadonlySet<string>;
-}
-
-/** Redacts the strings of a JSON value in place: keys, numbers and identifiers stay. */
+/**
+ * Redacts the strings of a JSON value in place: keys, numbers and identifiers stay.
+ *
+ * @param options the JSON text, whose check may save walking the value, and the fields that are not redacted
+ */
 export function redactJson(
   json: unknown,
   scanner: SecretScanner,
-  { source, names = NAMES }: RedactJsonOptions = {},
+  { source, names = NAMES }: { readonly source?: string; readonly names?: ReadonlySet<string> } = {},
 ): Redacted<unknown> {
   if (typeof json === 'string') return redactText(json, scanner);
   if (source !== undefined && !mayHoldJson(source, scanner)) return { value: json, found: NOTHING };

@@ -4,14 +4,12 @@
  */
 
 const BODIES: Readonly<Record<string, string>> = {
-  ...{
-    a: '[A-Za-z0-9]',
-    w: '[A-Za-z0-9_-]',
-    h: '[0-9a-f-]',
-    u: '[A-Z0-9]',
-    n: '[A-Z2-7]',
-    b: '[A-Za-z0-9+/_=-]',
-  },
+  a: '[A-Za-z0-9]',
+  w: '[A-Za-z0-9_-]',
+  h: '[0-9a-f-]',
+  u: '[A-Z0-9]',
+  n: '[A-Z2-7]',
+  b: '[A-Za-z0-9+/_=-]',
 };
 /** Tokens by what follows their beginning, and how much of that at least; each with its rule and its beginning. */
 const BY_BODY: Readonly<Record<string, string>> = {

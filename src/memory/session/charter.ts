@@ -37,10 +37,7 @@ export type Charter = z.output<typeof charterJson>;
 
 const MAX_REASON = 300;
 
-interface Archived {
-  readonly at: string;
-  readonly reason?: string | undefined;
-}
+type Archived = NonNullable<Charter['archived']>;
 
 function archivedText(session: string, { at, reason }: Archived): string {
   const why = reason === undefined ? '' : ` (${clipText(oneLine(reason), MAX_REASON)})`;

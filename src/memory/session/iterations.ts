@@ -44,11 +44,11 @@ export function evolveIterations(history: IterationHistory, event: IterationEven
       const last = newest(history);
       if (last?.implied === true && last.number === number) {
         // The first write came before it.
-        const { implied: _, ...started } = last;
-        replace(history, started);
+        update(history, number, ({ implied: _, ...started }) => started);
         return;
       }
-      if (last !== undefined && last.ended_at === undefined) replace(history, { ...last, ended_at: at });
+      if (last !== undefined && last.ended_at === undefined)
+        update(history, last.number, (running) => ({ ...running, ended_at: at }));
       open(history, { number, started_at: at, complete: false, tasks_worked: [] });
       return;
     }
@@ -90,13 +90,9 @@ function update(
   number: number,
   change: (iteration: Iteration) => Iteration,
 ): void {
-  const iteration = history.iterations.findLast((candidate) => candidate.number === number);
-  if (iteration !== undefined) replace(history, change(iteration));
-}
-
-function replace(history: IterationHistory, iteration: Iteration): void {
-  const at = history.iterations.findLastIndex((candidate) => candidate.number === iteration.number);
-  history.iterations[at] = iteration;
+  const at = history.iterations.findLastIndex((candidate) => candidate.number === number);
+  const iteration = history.iterations[at];
+  if (iteration !== undefined) history.iterations[at] = change(iteration);
 }
 
 function union(known: readonly string[], more: readonly string[]): readonly string[] {

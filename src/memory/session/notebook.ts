@@ -3,13 +3,7 @@ import { RELATIONS } from '../../contracts/relations.js';
 import type { EventOf } from '../../contracts/session-events.js';
 import type { NoteType } from '../../contracts/session-meta-events.js';
 import { sessionFact } from '../facts/fact-extractor.js';
-import {
-  type Note,
-  type RecordedFact,
-  recordedFact,
-  type SessionFact,
-  type SessionFactTag,
-} from '../facts/fact-types.js';
+import { type Note, type RecordedFact, recordedFact, type SessionFactTag } from '../facts/fact-types.js';
 import { openForWrite } from './iterations.js';
 import { factsOf, type InboxMessage, type Notebook, type SessionState } from './session-state.js';
 import { numberOf, unblock } from './task-board.js';
@@ -36,8 +30,12 @@ export function notesOf(state: SessionState): Map<string, Note> {
 export function evolveNotebook(state: SessionState, event: NotebookEvent, sequence: number): void {
   const { at } = event;
   const { notebook } = state;
-  const stated = (id: string, type: NoteType, text: string) =>
-    statement(refOf(notebook, id), type, text, { sequence: state.dispatches.newest(), at, event: sequence });
+  // The statement of a command counts directly after the newest dispatch.
+  const newest = { sequence: state.dispatches.newest(), at, role: NOTE_ROLE };
+  const stated = (id: string, type: NoteType, text: string) => {
+    const ref = refOf(notebook, id);
+    return sessionFact(statementOf(ref, type, text), { ...newest, taskId: ref }, sequence);
+  };
   switch (event.type) {
     case 'note.added': {
       const { note: id, content, type, iteration, by, ends, scope } = event.data;
@@ -124,14 +122,4 @@ export function statementOf(ref: string, type: NoteType, text: string): Recorded
     ...(recordedFact(subject, relation, text, tags) ?? { subject, relation, object: text, tags }),
     ref,
   };
-}
-
-/** Makes the statement of a command, which counts directly after the newest dispatch. */
-function statement(
-  ref: string,
-  type: NoteType,
-  text: string,
-  at: { readonly sequence: number; readonly at: string; readonly event: number },
-): SessionFact {
-  return sessionFact(statementOf(ref, type, text), { ...at, role: NOTE_ROLE, taskId: ref }, at.event);
 }

@@ -6,7 +6,6 @@ import { ended, statementEnds, statementScope } from '../../contracts/recorded-f
 import { retraction } from '../../contracts/replies/fact-reply.js';
 import {
   answerView,
-  type Figures,
   inboxMessage,
   iterationView,
   note,
@@ -20,7 +19,7 @@ import { taskLedger } from '../../ledger/task-ledger.js';
 import { ordered } from '../../shared/collections.js';
 import { clipText, oneLine } from '../../shared/text.js';
 import { InMemorySessionFactStore } from '../facts/fact-store.js';
-import { factId, groupOf, isBare, type SessionFact } from '../facts/fact-types.js';
+import { factId, groupOf, isBare } from '../facts/fact-types.js';
 import { PastResults } from '../search/past-results.js';
 import { tracesFromJson, tracesJson, tracesToJson } from '../traces/session-traces.js';
 import { charterJson, runJson } from './charter.js';
@@ -236,35 +235,28 @@ export function decodeSnapshot(session: string, text: string): DecodedSnapshot {
 }
 
 /** Limit of the view in bytes of JSON. */
-export const MAX_VIEW_BYTES = 4096;
+const MAX_VIEW_BYTES = 4096;
 const MAX_LISTED = 10;
 const MAX_TEXT = 160;
 
-/** A session in words, for people who read its snapshot with the plain `nats` CLI. Nothing reads it back. */
-export interface SessionView
-  extends Pick<Figures, 'goal' | 'status' | 'results' | 'rejected' | 'facts' | 'board' | 'plan'> {
-  /** Demands on a person: open questions first. */
-  readonly waiting: readonly string[];
-  readonly stalled: readonly string[];
-  /** "src/a.ts: Leaks a handle (critical, task 1)", newest first. */
-  readonly open_findings: readonly string[];
-  /** "task:1 summary Parser done (task 1)", newest first. */
-  readonly newest_facts: readonly string[];
-}
-
-/** Returns the view of what readers see; beyond `MAX_VIEW_BYTES` the oldest facts are left out, then findings. */
-export function sessionView(state: SessionState): SessionView {
+/**
+ * Returns a session in words, for people who read its snapshot with the plain `nats` CLI. Nothing reads it back. Beyond
+ * `MAX_VIEW_BYTES` the oldest facts are left out, then findings.
+ */
+function sessionView(state: SessionState) {
   const { goal, status, results, rejected, facts, board, plan, waiting, stalled } = sessionFigures(state);
   const valid = factsOf(state).getValid().toReversed();
-  const isFinding = ({ relation }: SessionFact) => relation === 'issue' || relation === 'must_fix';
   const view = {
     ...(goal !== undefined && { goal }),
     ...{ status, results, rejected, facts, board, ...(plan && { plan }) },
+    // Demands on a person: open questions first.
     waiting: waiting.map((text) => clippedLine(text)),
     stalled: stalled.map(({ task }) => clippedLine(task)),
+    // "src/a.ts: Leaks a handle (critical, task 1)", newest first.
     open_findings: [...openFindings(state, MAX_LISTED).newest],
+    // "task:1 summary Parser done (task 1)", newest first.
     newest_facts: valid
-      .filter((fact) => !isFinding(fact) && !isBare(fact) && groupOf(fact) !== 'files')
+      .filter((fact) => !isBare(fact) && !['files', 'findings'].includes(groupOf(fact)))
       .slice(0, MAX_LISTED)
       .map(({ subject, relation, object, sourceTaskId }) =>
         clippedLine(`${subject} ${relation} ${object}`, `task ${sourceTaskId}`),

@@ -273,7 +273,7 @@ function movedTask(task: Task, result: BoardResult): Task {
   };
 }
 
-export function later(a: string, b: string): string {
+function later(a: string, b: string): string {
   if (a > b) return a;
   return b;
 }

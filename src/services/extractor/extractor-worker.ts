@@ -33,7 +33,7 @@ import { archivedResult } from '../../memory/session/charter.js';
 import { admission, type Forgetting, HELD_BACK_MS } from '../common/open-sessions.js';
 import { isHarvested, type ReviewHarvest } from '../learnings/harvesters.js';
 import { type Counted, ResultWriter } from './result-writer.js';
-import { isRefusal, type Job, retryDelay, type SetAside, setAsideOf } from './session-lane.js';
+import { isRefusal, type Job, retryDelay, type SetAside } from './session-lane.js';
 import { SessionLanes } from './session-lanes.js';
 import { processRoundRobin, type WorkOutcome } from './session-turns.js';
 import { StatementWriter } from './statement-writer.js';
@@ -312,7 +312,7 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
   return {
     stats,
     inHand: () => lanes.size,
-    setAside: () => setAsideOf(lanes.setAside()),
+    setAside: () => lanes.setAside(),
     stop: () => turns.stop(),
   };
 }

@@ -17,14 +17,15 @@ export interface OpenCircuit {
   readonly code: ErrorCode;
   /** The last error of its log, with a fix if one is known. */
   readonly reason: string;
-  /** Time of the first failed attempt, in milliseconds since 1970. */
-  readonly since: number;
+  /** Time of the first failed attempt, ISO 8601 in UTC. */
+  readonly since: string;
 }
 
 /** After this many consecutive failures the log is at fault and not a dispatch. */
 const IN_A_ROW = 3;
 /** Redeliveries are grouped, because the server scans all pending messages for each due time. */
 const GROUP_MS = 100;
+const MAX_REASON = 300;
 
 /** Permanent refusals; after an outage, in contrast, a log accepts what it refused. */
 const REFUSALS: ReadonlySet<ErrorCode> = new Set(['store_full', 'config_invalid', 'too_large', 'internal']);
@@ -89,8 +90,9 @@ export class SessionLane {
    */
   failed(begun: number, error: unknown, now: number, random: number): number {
     this.#failures += 1;
-    const since = this.#last?.since ?? now;
-    this.#last = { session: this.session, code: codeOf(error), reason: messageOf(error), since };
+    const reason = clipText(oneLine(messageOf(error)), MAX_REASON);
+    const since = this.#last?.since ?? new Date(now).toISOString();
+    this.#last = { session: this.session, code: codeOf(error), reason, since };
     if (begun === this.round) {
       this.round += 1;
       this.#pauses += 1;
@@ -134,56 +136,13 @@ export interface SetAside {
   /** Approximate number of their dispatches that this extractor has seen. */
   readonly dispatches: number;
   /** Those set aside for longest. */
-  readonly worst: readonly {
-    readonly session: string;
-    readonly code: ErrorCode;
-    readonly reason: string;
-    /** ISO 8601 in UTC. */
-    readonly since: string;
-  }[];
-}
-
-const MAX_TOLD = 10;
-const MAX_REASON = 300;
-
-export function setAsideOf(aside: {
-  readonly openCircuits: readonly OpenCircuit[];
-  readonly dispatches: number;
-}): SetAside {
-  return {
-    sessions: aside.openCircuits.length,
-    dispatches: aside.dispatches,
-    worst: aside.openCircuits.slice(0, MAX_TOLD).map(({ session, code, reason, since }) => ({
-      session,
-      code,
-      reason: clipText(oneLine(reason), MAX_REASON),
-      since: isoOf(since),
-    })),
-  };
-}
-
-export function isoOf(ms: number): string {
-  return new Date(ms).toISOString();
+  readonly worst: readonly OpenCircuit[];
 }
 
 export type Disposition =
   | { readonly kind: 'done' }
   | { readonly kind: 'retry'; readonly delayMs: number }
   | { readonly kind: 'rejected'; readonly code: ErrorCode; readonly reason: string };
-
-export function dispose(delivery: DispatchDelivery, disposition: Disposition): void {
-  switch (disposition.kind) {
-    case 'done':
-      delivery.ack();
-      return;
-    case 'retry':
-      delivery.nak(disposition.delayMs);
-      return;
-    case 'rejected':
-      delivery.term(disposition.reason);
-      return;
-  }
-}
 
 const RETRIES: BackoffLimits = { firstMs: 250, longestMs: 30_000 };
 

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { DispatchDelivery } from '../../engine/ports/dispatch-source.js';
-import { type Job, type OpenCircuit, retryDelay, SessionLane } from './session-lane.js';
+import { type Job, type OpenCircuit, retryDelay, SessionLane, type SetAside } from './session-lane.js';
 
 /**
  * Schedules the dispatches of an extractor fairly between sessions: which is processed, which waits in memory, and which is
@@ -41,6 +41,8 @@ const MEASURED_MS = 200;
 const MAX_REMEMBERED = 10_000;
 /** Remembered lanes; the breaker of an evicted one opens again after three attempts. */
 const MAX_LANES = 10_000;
+/** Sessions that are named as set aside. */
+const MAX_LISTED = 10;
 
 export class SessionLanes {
   readonly #options: LaneOptions;
@@ -159,16 +161,17 @@ export class SessionLanes {
     return [...this.#turns].flatMap((lane) => this.#releaseWaiting(lane));
   }
 
-  /** Returns the sessions with an open breaker, oldest first, and the number of their dispatches. */
-  setAside(): { readonly openCircuits: readonly OpenCircuit[]; readonly dispatches: number } {
+  /** Returns the sessions with an open breaker, and the number of their dispatches. */
+  setAside(): SetAside {
     const now = this.#options.now();
     const lanes = [...this.#lanes.values()].filter(({ openCircuit }) => openCircuit !== undefined);
-    const openCircuits = lanes
+    const oldestFirst = lanes
       .flatMap(({ openCircuit }) => openCircuit ?? [])
-      .sort((one, two) => one.since - two.since);
+      .sort((one, two) => one.since.localeCompare(two.since));
     return {
-      openCircuits,
+      sessions: lanes.length,
       dispatches: lanes.reduce((sum, lane) => sum + lane.size + lane.stillPutBack(now), 0),
+      worst: oldestFirst.slice(0, MAX_LISTED),
     };
   }
 

@@ -3,7 +3,7 @@ import { parseDispatchSubject } from '../../contracts/names.js';
 import type { Logger } from '../../engine/ports/clients.js';
 import type { DispatchDelivery, DispatchSource } from '../../engine/ports/dispatch-source.js';
 import { limitedWarnings } from '../../engine/runtime/batched.js';
-import { type Disposition, dispose, isoOf, type Job, type OpenCircuit } from './session-lane.js';
+import type { Disposition, Job, OpenCircuit } from './session-lane.js';
 import type { SessionLanes } from './session-lanes.js';
 
 /** The outcome of a dispatch; `rejectedWithoutEvent`: rejected, but its session's log did not accept the note. */
@@ -107,14 +107,10 @@ export async function processRoundRobin(
     } catch (error) {
       logger.error({ ...about(delivery), code: codeOf(error), err: error }, 'dispatch could not be settled');
     } finally {
-      ended();
+      inWork -= 1;
+      if (inWork === 0) whenIdle();
+      beginNext();
     }
-  }
-
-  function ended(): void {
-    inWork -= 1;
-    if (inWork === 0) whenIdle();
-    beginNext();
   }
 
   function succeeded(job: Job, outcome: WorkOutcome): void {
@@ -127,7 +123,7 @@ export async function processRoundRobin(
   function reportRecovery(closed: OpenCircuit | undefined): void {
     if (closed === undefined) return;
     const { session, code, since } = closed;
-    logger.info({ session, since: isoOf(since), code }, "the session's log accepts writes again");
+    logger.info({ session, since, code }, "the session's log accepts writes again");
   }
 
   function failed(job: Job, error: unknown): void {
@@ -139,7 +135,7 @@ export async function processRoundRobin(
     warnOfSession(fields, 'dispatch failed and will be delivered again', `failed ${session}`);
     if (openCircuit !== undefined) {
       const message = "the session's log rejects writes: its dispatches are set aside";
-      warnOfSession({ session, since: isoOf(openCircuit.since), ...fault }, message, `set aside ${session}`);
+      warnOfSession({ session, since: openCircuit.since, ...fault }, message, `set aside ${session}`);
     }
     answer(delivery, { kind: 'retry', delayMs: retryInMs });
     for (const released of putBack)
@@ -148,7 +144,9 @@ export async function processRoundRobin(
 
   function answer(delivery: DispatchDelivery, disposition: Disposition): void {
     try {
-      dispose(delivery, disposition);
+      if (disposition.kind === 'done') delivery.ack();
+      else if (disposition.kind === 'retry') delivery.nak(disposition.delayMs);
+      else delivery.term(disposition.reason);
     } catch (error) {
       // The connection is closed. The dispatch is redelivered, and counts once.
       const fields = { ...about(delivery), code: 'unavailable', err: error };

@@ -3,14 +3,8 @@ import type { Token } from '../../contracts/names.js';
 import { type FactRecorded, SESSION_EVENTS } from '../../contracts/session-events.js';
 import type { SessionReader } from '../../engine/folding/session-folding.js';
 import type { SessionLog } from '../../engine/ports/session-log.js';
-import { factId, type RecordedFact } from '../../memory/facts/fact-types.js';
-import {
-  type KnownFacts,
-  mayEnd,
-  type StatementsWritten,
-  stated,
-  statementsOf,
-} from '../../memory/facts/statements.js';
+import { factId, type RecordedFact, type SessionFact } from '../../memory/facts/fact-types.js';
+import { mayEnd, type StatementsWritten, stated, statementsOf } from '../../memory/facts/statements.js';
 import { type Checkpoint, carriedBy } from '../../memory/session/checkpoint.js';
 import { factsOf } from '../../memory/session/session-state.js';
 
@@ -25,7 +19,7 @@ const MOST_SESSIONS = 10_000;
  */
 export class StatementWriter {
   readonly #log: Pick<SessionLog, 'read'>;
-  readonly #reader: Pick<SessionReader, 'load'> | undefined;
+  readonly #reader: Pick<SessionReader, 'load'>;
   /** By session: the number that its ids begin above. It never changes. */
   readonly #floors = new LRUCache<Token, number>({ max: MOST_SESSIONS });
   /** By session: ends when the newest event that waits is being appended. */
@@ -33,8 +27,7 @@ export class StatementWriter {
   /** Statements that are being appended. */
   readonly #appending = new Map<Token, Set<Promise<unknown>>>();
 
-  /** @param reader without one, no statement ends another one */
-  constructor(log: Pick<SessionLog, 'read'>, reader?: Pick<SessionReader, 'load'>) {
+  constructor(log: Pick<SessionLog, 'read'>, reader: Pick<SessionReader, 'load'>) {
     this.#log = log;
     this.#reader = reader;
   }
@@ -50,7 +43,7 @@ export class StatementWriter {
   ): Promise<Done> {
     const facts = statementsOf(event);
     const { sequence } = event.data.dispatch;
-    const written = (floor: number, known?: KnownFacts) => {
+    const written = (floor: number, known?: readonly SessionFact[]) => {
       if (facts.length === 0) return append(event, AS_IT_IS);
       const amend = amendedBy(stated(facts, floor + sequence, sequence, known));
       return append(amend(event), amend);
@@ -70,7 +63,7 @@ export class StatementWriter {
     session: Token,
     facts: readonly RecordedFact[],
     previous: Promise<void> | undefined,
-    written: (floor: number, known?: KnownFacts) => Promise<Done>,
+    written: (floor: number, known?: readonly SessionFact[]) => Promise<Done>,
   ): Promise<Done> {
     const before = [...(this.#appending.get(session) ?? [])];
     let end = () => {};
@@ -84,8 +77,8 @@ export class StatementWriter {
       const floor = this.#floors.get(session) ?? (await this.#floorOf(session));
       if (!facts.some(mayEnd)) return written(floor);
       await Promise.allSettled(before);
-      const loaded = await this.#reader?.load(session);
-      return written(floor, loaded && { facts: factsOf(loaded.folded.state).all() });
+      const { state } = (await this.#reader.load(session)).folded;
+      return written(floor, factsOf(state).all());
     } finally {
       // The append has begun, or will not.
       end();

@@ -1,5 +1,4 @@
 import { ThroughlineError } from '../../contracts/errors.js';
-import { EVENT_VERSION } from '../../contracts/event.js';
 import type { SessionEvent } from '../../contracts/session-events.js';
 import type { Clock } from '../../engine/ports/clients.js';
 import { foundFact } from '../../memory/facts/found-facts.js';
@@ -15,6 +14,8 @@ import type { Handler } from '../common/service-shell.js';
 import type { Projects } from '../learnings/serve-learnings.js';
 import { theFact } from '../tools/session-queries.js';
 import { checkpoint, maxEventBytes } from './archive-session.js';
+import { checkpointProject } from './forget-session.js';
+import { asHistory } from './session-transfer.js';
 
 type ErasePorts = Pick<Sessions, 'reader' | 'command' | 'writer'> &
   Pick<NatsPorts, 'log' | 'index' | 'eraser' | 'connection' | 'learnings'> & {
@@ -94,20 +95,9 @@ async function eraseInLearnings(
   for (const project of await learnings.projects()) {
     const { state } = (await projects.load(project)).folded;
     if (learningsCheckpoint(state, overwrite).state === learningsCheckpoint(state).state) continue;
-    let newest = 0;
-    await inBackground(project, 'forget', (now) => ({
-      kind: 'append',
-      event: { type: 'checkpoint', data: learningsCheckpoint(now, overwrite) },
-      reply: ({ lastEvent }) => {
-        newest = lastEvent;
-        return {};
-      },
-    }));
+    const newest = await checkpointProject(inBackground, project, (now) =>
+      learningsCheckpoint(now, overwrite),
+    );
     await eraser.eraseLearnings(project, newest);
   }
-}
-
-function asHistory(event: SessionEvent): SessionEvent {
-  if (event.type === 'session.history') return event;
-  return { v: EVENT_VERSION, type: 'session.history', at: event.at, data: { event: { ...event } } };
 }

@@ -9,6 +9,7 @@ import type { SessionIndex } from '../../engine/ports/session-index.js';
 import type { SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
 import type { LearningLog } from '../../engine/ports/session-log.js';
 import { learningsCheckpoint, withoutSession } from '../../memory/learnings/learnings-snapshot.js';
+import type { LearningState } from '../../memory/learnings/learnings-state.js';
 import { RING_SIZE } from '../../nats/jetstream/topology.js';
 import type { NatsSessionEraser } from '../../nats/stores/nats-session-eraser.js';
 import type { Handler } from '../common/service-shell.js';
@@ -161,24 +162,33 @@ async function forgetInLearnings(
     });
     sum += changed;
     const { events } = await learnings.read(project, { after: 0 });
-    let checkpoint = 0;
     // The state may have compacted a name away that its events contain.
-    if (changed > 0 || JSON.stringify(events).includes(`"session":${JSON.stringify(session)}`))
-      await command(project, 'forget', (state) => {
-        const rest = withoutSession(state, session, { withLearnings }).state;
-        return {
-          kind: 'append',
-          event: { type: 'checkpoint', data: learningsCheckpoint(rest) },
-          reply: ({ lastEvent }) => {
-            checkpoint = lastEvent;
-            return {};
-          },
-        };
-      });
+    const isNamed = JSON.stringify(events).includes(`"session":${JSON.stringify(session)}`);
+    const rest = (now: LearningState) =>
+      learningsCheckpoint(withoutSession(now, session, { withLearnings }).state);
+    const checkpoint = changed > 0 || isNamed ? await checkpointProject(command, project, rest) : 0;
     // Without a checkpoint, a snapshot of an earlier state may have been written since.
     await eraser.eraseLearnings(project, checkpoint);
   }
   return sum;
+}
+
+/** Appends a checkpoint of what is left of the learnings of a project; returns its sequence. */
+export async function checkpointProject(
+  command: ProjectCommander,
+  project: Token,
+  left: (state: LearningState) => ReturnType<typeof learningsCheckpoint>,
+): Promise<number> {
+  let sequence = 0;
+  await command(project, 'forget', (state) => ({
+    kind: 'append',
+    event: { type: 'checkpoint', data: left(state) },
+    reply: ({ lastEvent }) => {
+      sequence = lastEvent;
+      return {};
+    },
+  }));
+  return sequence;
 }
 
 /**

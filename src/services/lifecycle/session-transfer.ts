@@ -141,7 +141,8 @@ export function createSessionImport({ log, lifecycle, reader, archiver }: Import
   };
 }
 
-function asHistory(event: SessionEvent): SessionEvent {
+/** Returns the event as one that changes nothing. */
+export function asHistory(event: SessionEvent): SessionEvent {
   if (event.type === 'session.history') return event;
   return { v: EVENT_VERSION, type: 'session.history', at: event.at, data: { event: { ...event } } };
 }

@@ -308,7 +308,7 @@ describe('retracted facts', () => {
     for (const store of [early, late, InMemorySessionFactStore.of(late.all())]) {
       expect(store.getValid()).toEqual([]);
       expect(store.count()).toBe(0);
-      expect([...store.index().all()]).toEqual([]);
+      expect(store.index().text.size).toBe(0);
       expect(store.all().map(({ retracted }) => retracted)).toEqual([by, by]);
       store.add([fact({ ...port, sourceSequence: 7 })]);
       expect(store.getValid()).toEqual([]);

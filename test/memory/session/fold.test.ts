@@ -114,21 +114,3 @@ describe('a result that is published again', () => {
     expect(counted([...before, one, recorded(3000, returned, 'r1')])).toBe(REMEMBERED_RESULTS + 2);
   });
 });
-
-describe('two sessions', () => {
-  it('two sessions know nothing of each other, though their dispatches share one stream', () => {
-    fc.assert(
-      fc.property(permuted(20), permuted(20), (one, other) => {
-        const [first, second] = [emptyState('one'), emptyState('other')];
-        const longer = Math.max(one.arrived.length, other.arrived.length);
-        for (let index = 0; index < longer; index += 1) {
-          for (const event of stored(one.arrived).slice(index, index + 1)) evolve(first, event);
-          for (const event of stored(other.arrived).slice(index, index + 1)) evolve(second, event);
-        }
-        expect(said(first)).toEqual(said(foldedInOrder(one.arrived, DEFAULT_LIMITS)));
-        expect(said(second)).toEqual(said(foldedInOrder(other.arrived, DEFAULT_LIMITS)));
-      }),
-      { numRuns: 20 },
-    );
-  });
-});

@@ -186,17 +186,6 @@ describe('an answer', () => {
     expect(played.task('TAS-1')).toMatchObject({ status: 'blocked', reason: 'Freeze until Friday' });
   });
 
-  it('an answer is corrected by another one to the same question', () => {
-    const played = asked().after('blocker-answer', ANSWER);
-    played.after('blocker-answer', { ...ANSWER, answer: 'No: 9090.', question: PORT });
-    const prompt = promptOf(played, '1');
-    expect(prompt).toContain('Answered by anna: "No: 9090."');
-    expect(prompt).not.toContain('9464."');
-    expect(
-      Object.keys(played.when('blocker-answer', { ...ANSWER, answer: 'No: 9090.', question: PORT })),
-    ).toEqual(['reply']);
-  });
-
   it('an answer opens the task of the plan that the question blocked', () => {
     const played = new Played().fold({
       type: 'run.initialized',

@@ -237,19 +237,6 @@ describe('a file that cannot be used', () => {
 });
 
 describe('a text', () => {
-  it('a text with tasks is a document with its fingerprint', () => {
-    expect(read(TWO, PATH, 12.5)).toMatchObject({
-      ok: true,
-      document: {
-        fingerprint: { mtimeMs: 12.5, hash: hashOf(TWO) },
-        tasks: [
-          { id: '1', text: 'write the lexer', status: 'completed' },
-          { id: '2', text: 'write the parser', status: 'in-progress' },
-        ],
-      },
-    });
-  });
-
   it.each([
     ['prose', PROSE],
     ['nothing', ''],

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ThroughlineError } from '../../../src/contracts/errors.js';
 import type { DispatchDelivery } from '../../../src/engine/ports/dispatch-source.js';
+import { retryDelay } from '../../../src/services/extractor/session-lane.js';
 import { SessionLanes } from '../../../src/services/extractor/session-lanes.js';
 import * as fc from '../../support/properties.js';
 
@@ -168,15 +169,16 @@ describe('a session whose log takes nothing', () => {
     expect(lanes.succeeded(begin())).toMatchObject({ session: 'stuck' });
     for (let index = 0; index < 4; index += 1) expect(arrive('stuck')).toBeUndefined();
     expect(beginAll()).toHaveLength(4);
-    expect(lanes.setAside()).toEqual({ openCircuits: [], dispatches: 0 });
+    expect(lanes.setAside()).toEqual({ sessions: 0, dispatches: 0, worst: [] });
   });
 
   it('a session whose log takes nothing is counted as set aside until it comes back, with the time since when', () => {
     const { time, lanes, arrive } = troubled();
     for (let index = 0; index < 500; index += 1) arrive('stuck');
-    expect(lanes.setAside()).toMatchObject({ dispatches: 503, openCircuits: [{ since: 1_000_000 }] });
+    const worst = [{ session: 'stuck', since: '1970-01-01T00:16:40.000Z' }];
+    expect(lanes.setAside()).toMatchObject({ sessions: 1, dispatches: 503, worst });
     time.ms += 10_000;
-    expect(lanes.setAside()).toMatchObject({ dispatches: 0, openCircuits: [{ since: 1_000_000 }] });
+    expect(lanes.setAside()).toMatchObject({ sessions: 1, dispatches: 0, worst });
   });
 });
 
@@ -193,4 +195,19 @@ describe('attempts of a dispatch', () => {
       if (attempt >= 2) expect(lanes.arrived('s', it)).toBeGreaterThan(0);
     }
   });
+});
+
+it('the retry delay grows with each delivery, up to 30 s, and varies by half', () => {
+  const chance = fc.double({ min: 0, max: 1, noNaN: true });
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 1000 }), chance, (delivery, random) => {
+      const delay = retryDelay(delivery, random);
+      const longest = retryDelay(delivery, 1);
+      expect(delay).toBeGreaterThanOrEqual(longest / 2);
+      expect(delay).toBeLessThanOrEqual(longest);
+      expect(retryDelay(delivery + 1, random)).toBeGreaterThanOrEqual(delay);
+      expect(longest).toBeLessThanOrEqual(30_000);
+      expect(Number.isInteger(delay)).toBe(true);
+    }),
+  );
 });

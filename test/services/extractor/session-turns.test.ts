@@ -106,6 +106,24 @@ describe('work in turns', () => {
     expect(inWork.ack).toHaveBeenCalledOnce();
   });
 
+  it.each<[WorkOutcome, 'ack' | 'nak' | 'term', readonly unknown[]]>([
+    [DONE, 'ack', []],
+    [{ kind: 'retry', delayMs: 250 }, 'nak', [250]],
+    [
+      { kind: 'rejected', code: 'schema_invalid', reason: 'schema_invalid: status' },
+      'term',
+      ['schema_invalid: status'],
+    ],
+  ])('work in turns answers %j with %s, and nothing else', async (outcome, answer, args) => {
+    const { turns, deliver } = turnsOn(async () => outcome);
+    const { stop } = await turns;
+    const { ack, nak, term, ...delivery } = deliveryOf(1);
+    deliver({ ...delivery, ack, nak, term });
+    await stop();
+    const calls = { ack: ack.mock.calls, nak: nak.mock.calls, term: term.mock.calls };
+    expect(calls).toEqual({ ...{ ack: [], nak: [], term: [] }, [answer]: [args] });
+  });
+
   it('work in turns that has stopped puts back what arrives all the same', async () => {
     const work = vi.fn(async () => DONE);
     const { turns, deliver } = turnsOn(work);

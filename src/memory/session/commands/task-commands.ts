@@ -249,15 +249,12 @@ function shownCycle(cycle: readonly string[]): string {
 }
 
 function openDouble(board: TaskBoard, content: string): Task | undefined {
-  return [...board.tasks.values()].find((task) => isOpen(task) && same(task.content, content));
+  const wanted = folded(content);
+  return [...board.tasks.values()].find((task) => isOpen(task) && folded(task.content) === wanted);
 }
 
 function duplicate({ id, status }: Task): Decision {
   return refuse('duplicate', `${id} has the same content and is ${status}: use that one`, { id });
-}
-
-function same(a: string, b: string): boolean {
-  return folded(a) === folded(b);
 }
 
 function folded(content: string): string {
