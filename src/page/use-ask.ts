@@ -17,12 +17,6 @@ export interface QueryState<Reply> {
 /** Shortest time between two refreshes of a view, in milliseconds: a busy session changes a hundred times a second. */
 const AGAIN_MS = 2_000;
 
-interface KeptReply<Reply> {
-  readonly key: string;
-  readonly reply?: Reply;
-  readonly error?: AskError;
-}
-
 /**
  * Sends a request to a service, and sends it again when the request changes or a live event may have changed the reply.
  *
@@ -35,7 +29,9 @@ export function useAsk<Subject extends RequestName>(
   live?: string,
 ): QueryState<ReplyTo<Subject>> {
   const key = body === null ? '' : `${subject} ${JSON.stringify(body)}`;
-  const [kept, hold] = useState<KeptReply<ReplyTo<Subject>>>({ key });
+  const [kept, hold] = useState<
+    Pick<QueryState<ReplyTo<Subject>>, 'reply' | 'error'> & { readonly key: string }
+  >({ key });
   const again = useRef<() => void>(() => undefined);
   useEffect(() => {
     if (body === null) return;

@@ -5,7 +5,7 @@ import { isSentBack, plainBlockers, type TaskLedger } from '../ledger/task-ledge
 import { tokens } from '../memory/search/tokens.js';
 import { ledgersOf, type SessionState } from '../memory/session/session-state.js';
 import { clipText, distinctTexts, oneSpelling, quoted } from '../shared/text.js';
-import { beginnings, type Item, type ShownItem, type Stretch } from './prompt-items.js';
+import { beginnings, type ShownItem, type Stretch } from './prompt-items.js';
 
 /**
  * The delta packet: the ledgers' knowledge of a task as short texts, by field in the order of the prompt. The required fixes and
@@ -61,20 +61,7 @@ const MAX_LOCATED = MAX_DEMAND + 2 * MAX_TEXT;
 const MAX_FILES = 20;
 
 /** A packet as items of a prompt. */
-export interface PacketItems {
-  readonly items: readonly Item[];
-  /** The required fixes and blockers. */
-  readonly essential: Stretch<'ledger'>;
-  /** These come after the essentials, and before what is known of other tasks. */
-  readonly first: readonly Stretch<'ledger'>[];
-  readonly next: readonly Stretch<'ledger'>[];
-  /** Renders what is shown: a title, and the entries of a list below it; a shortened list ends with the number left out. */
-  readonly write: (shown: readonly ShownItem[]) => string;
-  /** The fields of what is shown. */
-  readonly fieldsOf: (shown: readonly ShownItem[]) => ReadonlySet<PacketField>;
-}
-
-export function deltaPacket(state: SessionState, taskId: string, role: Role): PacketItems {
+export function deltaPacket(state: SessionState, taskId: string, role: Role) {
   const { part } = kindOf(role);
   const entries = entriesOf(state, taskId, part);
   const stretch = (...fields: readonly PacketField[]): Stretch<'ledger'> => ({
@@ -88,9 +75,12 @@ export function deltaPacket(state: SessionState, taskId: string, role: Role): Pa
   return {
     items: entries.map(({ text }) => ({ forms: beginnings(text) })),
     essential: stretch('required_fixes', 'blockers'),
+    /** These come after the essentials, and before what is known of other tasks. */
     ...{ first, next },
-    fieldsOf: (shown) => new Set(shown.flatMap((item) => fieldOf(item) ?? [])),
-    write: (shown) => {
+    /** The fields of what is shown. */
+    fieldsOf: (shown: readonly ShownItem[]) => new Set(shown.flatMap((item) => fieldOf(item) ?? [])),
+    /** Renders what is shown: a title, and the entries of a list below it; a shortened list ends with the number left out. */
+    write: (shown: readonly ShownItem[]) => {
       const lines = FIELDS.flatMap((field) => {
         const texts = shown.filter((item) => fieldOf(item) === field).map(({ text }) => text);
         if (texts.length === 0) return [];

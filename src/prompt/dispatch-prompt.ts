@@ -158,17 +158,7 @@ function headLine(state: SessionState, taskId: string): string {
 const CONSTRAINT =
   /\b(must|never|always|only|do not|don't|shall|required?|requirements?|restrictions?|constraints?|acceptance|success|at most|at least|limit|forbidden)\b|必须|不得|禁止|必ず|禁止/i;
 
-interface TaskText {
-  /** Original text. */
-  readonly whole: string;
-  readonly objective: string;
-  /** The non-empty lines after the objective. */
-  readonly lines: readonly Item[];
-  /** Indexes of the constraints. */
-  readonly constraints: ReadonlySet<number>;
-}
-
-function taskTextOf(taskPrompt: string): TaskText {
+function taskTextOf(taskPrompt: string) {
   const text = taskPrompt.trim();
   const objective = text.split(/\n\s*\n/, 1)[0] ?? '';
   const lines = text
@@ -178,12 +168,17 @@ function taskTextOf(taskPrompt: string): TaskText {
   return {
     whole: taskPrompt,
     objective,
-    lines: lines.map((line) => ({ whole: line, forms: beginnings(line) })),
+    /** The non-empty lines after the objective. */
+    lines: lines.map((line): Item => ({ whole: line, forms: beginnings(line) })),
+    /** Their indexes. */
     constraints: new Set(lines.flatMap((line, index) => (CONSTRAINT.test(line) ? [index] : []))),
   };
 }
 
-function writtenTask({ whole, objective, lines }: TaskText, shown: readonly ShownItem[]): string {
+function writtenTask(
+  { whole, objective, lines }: ReturnType<typeof taskTextOf>,
+  shown: readonly ShownItem[],
+): string {
   const dropped = lines.length - shown.length;
   const isCut = shown.some((line) => !line.whole);
   if (dropped === 0 && !isCut) return whole;

@@ -1,4 +1,4 @@
-import type { BudgetReport, SectionReport } from '../contracts/replies/compile-reply.js';
+import type { BudgetReport } from '../contracts/replies/compile-reply.js';
 import { recordOf, type Tokenizer } from '../shared/text.js';
 import {
   allShown,
@@ -122,7 +122,15 @@ function filled<Name extends string>(
   tokens: Pick<BudgetReport, 'room' | 'used' | 'wanted'>,
   tokenizer: Tokenizer,
 ): Filled<Name> {
-  const reported = reports(sections, totals, shown, tokenizer);
+  const names = Object.keys(sections) as Name[];
+  const reported = names
+    .filter((name) => sections[name].length > 0 || (totals[name] ?? 0) > 0)
+    .map((name) => ({
+      name,
+      shown: shown[name].length,
+      total: totals[name] ?? sections[name].length,
+      tokens: tokenizer.count(textOf(shown[name])),
+    }));
   const dropped = reported.reduce((sum, { shown: some, total }) => sum + total - some, 0);
   return { shown, prompt, report: { ...tokens, sections: reported, dropped, tokenizer: tokenizer.name } };
 }
@@ -182,23 +190,6 @@ function shownOf<Name extends string>(sections: Sections<Name>, steps: readonly 
   const shown = recordOf(names, (name) => new Array<ShownItem | undefined>(sections[name].length));
   for (const step of steps) shown[step.section][step.index] = step;
   return recordOf(names, (name) => shown[name].filter((item) => item !== undefined));
-}
-
-function reports<Name extends string>(
-  sections: Sections<Name>,
-  totals: { readonly [Section in Name]?: number },
-  shown: Shown<Name>,
-  tokenizer: Tokenizer,
-): SectionReport[] {
-  const names = Object.keys(sections) as Name[];
-  return names
-    .filter((name) => sections[name].length > 0 || (totals[name] ?? 0) > 0)
-    .map((name) => ({
-      name,
-      shown: shown[name].length,
-      total: totals[name] ?? sections[name].length,
-      tokens: tokenizer.count(textOf(shown[name])),
-    }));
 }
 
 /** Returns the largest count that fits, by binary search; undefined if not even the least one does. */

@@ -72,14 +72,15 @@ type Commanding = (words: string) => string;
 /** Groups tasks by status and readiness, by priority; completed ones newest first. */
 export function taskLists(board: TaskBoard, command: Commanding) {
   const tasks = [...board.tasks.values()].sort(byPriority);
-  const completed = tasks.filter(({ status }) => status === 'completed').sort(byNewest);
+  const withStatus = (name: Task['status']) => tasks.filter(({ status }) => status === name);
+  const completed = withStatus('completed').sort(byNewest);
   const list = (some: readonly Task[], status: string, waits = '', shown = some.length): PromptList => ({
     items: some.slice(0, shown).map((task) => taskItem(board, task, waits)),
     total: some.length,
     all: command(`task-list --status ${status}`),
     cut: some.slice(0, shown).some(({ content }) => isLong(content)),
   });
-  const remaining = tasks.filter(({ status }) => status === 'remaining');
+  const remaining = withStatus('remaining');
   return {
     ready: list(
       remaining.filter((task) => isReady(board, task)),
@@ -90,16 +91,8 @@ export function taskLists(board: TaskBoard, command: Commanding) {
       'remaining',
       'blocked by',
     ),
-    in_progress: list(
-      tasks.filter(({ status }) => status === 'in_progress'),
-      'in_progress',
-      'blocked by',
-    ),
-    blocked: list(
-      tasks.filter(({ status }) => status === 'blocked'),
-      'blocked',
-      'depends on',
-    ),
+    in_progress: list(withStatus('in_progress'), 'in_progress', 'blocked by'),
+    blocked: list(withStatus('blocked'), 'blocked', 'depends on'),
     completed: list(completed, 'completed', '', SHOWN_COMPLETED),
   };
 }

@@ -158,19 +158,8 @@ const PLACEHOLDER = /\{\{\s*([A-Za-z_][\w.-]*)\s*\}\}/g;
 
 const ANYTHING_IN_BRACES = /\{\{([^{}\n]*)\}\}/g;
 
-export function hasPlaceholder(template: string, name: string): boolean {
-  return [...template.matchAll(PLACEHOLDER)].some(([, found]) => found === name);
-}
-
-/** A placeholder with an unknown name. */
-interface UnknownPlaceholder {
-  readonly name: string;
-  /** 1-based. */
-  readonly line: number;
-}
-
-/** Finds placeholders that are not among the known ones. */
-export function unknownPlaceholders(template: string, known: readonly string[]): UnknownPlaceholder[] {
+/** Finds placeholders that are not among the known ones, with their lines from 1 on. */
+export function unknownPlaceholders(template: string, known: readonly string[]) {
   return template
     .split('\n')
     .flatMap((text, at) =>

@@ -103,10 +103,10 @@ export function joinedParts(parts: readonly PromptPart[]): string {
     .join('\n\n');
 }
 
-/** The part of a reply that depends only on state and request: the same inputs give the same bytes. */
-export type CompiledPrompt = Decided<CompileReply>;
-/** The same for one kind. */
-export type CompiledAs<Kind extends CompileReply['kind']> = Extract<CompiledPrompt, { readonly kind: Kind }>;
+/** The part of a kind's reply that depends only on state and request: the same inputs give the same bytes. */
+export type CompiledAs<Kind extends CompileReply['kind']> = Decided<
+  Extract<CompileReply, { readonly kind: Kind }>
+>;
 
 // Distributes over the union: `Omit` alone keeps only common fields.
 type Decided<Reply> = Reply extends CompileReply

@@ -41,8 +41,7 @@ function noteOrigin(
   index: number | undefined,
 ): LineOrigin {
   if (section === undefined) return {};
-  if (index === undefined) return { section };
-  if (section === 'perhaps') return { section };
+  if (index === undefined || section === 'perhaps') return { section };
   if (section === 'files') {
     const { path, tasks: [task] = [] } = files[index] ?? {};
     return { section, ...(path !== undefined && { file: path }), ...(task !== undefined && { task }) };
@@ -213,15 +212,13 @@ function lineAt(text: string, place: number): number {
 /** The facts and learnings that a prompt shows, and the best facts that it does not. */
 export interface Chosen {
   readonly shown: readonly { readonly fact: SessionFact; readonly score: number }[];
-  readonly left: readonly LeftFact[];
+  readonly left: readonly {
+    readonly fact: SessionFact;
+    readonly score: number;
+    readonly why: NonNullable<ConsideredFact['left']>;
+  }[];
   /** Ids. */
   readonly learnings: readonly string[];
-}
-
-interface LeftFact {
-  readonly fact: SessionFact;
-  readonly score: number;
-  readonly why: NonNullable<ConsideredFact['left']>;
 }
 
 /** Limit of reported facts that were left out. */
@@ -234,15 +231,10 @@ export function chosenOf(
   learnings: LearningsInPrompt['ranked'],
 ): Chosen {
   const shown = new Set(facts.map(({ fact }) => fact));
-  const left: LeftFact[] = [];
-  for (const weighed of considered) {
-    if (left.length === MOST_LEFT) break;
-    if (shown.has(weighed.fact)) continue;
-    left.push({ fact: weighed.fact, score: weighed.score, why: weighed.left ?? 'budget' });
-  }
+  const left = considered.filter(({ fact }) => !shown.has(fact)).slice(0, MOST_LEFT);
   return {
     shown: facts.map(({ fact, score }) => ({ fact, score })),
-    left,
+    left: left.map(({ fact, score, left: why = 'budget' }) => ({ fact, score, why })),
     learnings: learnings.map(({ learning }) => learning.id),
   };
 }

@@ -1,5 +1,4 @@
 import { KINDS, kindOf, type Role } from '../contracts/kinds.js';
-import type { CompactedReport } from '../contracts/replies/compile-reply.js';
 import type { StallSignal } from '../contracts/session-meta-events.js';
 import { signalsOf, type TaskLedger, type Try } from '../ledger/task-ledger.js';
 import { resolvedSettings } from '../memory/session/charter.js';
@@ -123,26 +122,14 @@ export function unreadableLine(state: SessionState, taskId: string, role: Role):
 }
 
 /** The trace of an intent in a prompt: its compacted history by lines, and the steps since. */
-export interface TraceItems {
-  /** By importance. */
-  readonly history: readonly Item[];
-  /** Indexes of constraints and requests in the history. */
-  readonly demands: ReadonlySet<number>;
-  readonly recent: readonly Item[];
-  /** Renders the shown history; empty if nothing is. */
-  written(shown: readonly ShownItem[]): string;
-  recentPart(shown: readonly ShownItem[]): { readonly section: string; readonly text: string };
-  leftOut(history: readonly ShownItem[], recent: readonly ShownItem[]): Listed[];
-  /** Returns null if none of the history is shown. */
-  report(shown: readonly ShownItem[] | undefined): CompactedReport | null;
-}
+export type TraceItems = ReturnType<typeof traceItems>;
 
 export function traceItems(
   state: SessionState,
   intent: string | undefined,
   { tokenizer, maxSummaryTokens }: { readonly tokenizer: Tokenizer; readonly maxSummaryTokens: number },
   binary: string,
-): TraceItems {
+) {
   const trace = intent === undefined ? undefined : tracesOf(state).intents.get(intent);
   const summary = trace === undefined ? null : summarise(trace, tokenizer, maxSummaryTokens);
   const { parts = [], demands = 0 } = summary ?? {};
@@ -158,18 +145,22 @@ export function traceItems(
   const recent = (trace === undefined ? [] : recentLines(trace)).map((line) => ({ forms: beginnings(line) }));
   const command = `${binary} log ${state.session} --trace ${shellWord(quoted(intent ?? ''))}`;
   return {
+    /** By importance. */
     history,
+    /** Indexes of constraints and requests in the history. */
     demands: new Set(Array.from({ length: demands }, (_, index) => index)),
     recent,
-    written: (shown) =>
+    /** Renders the shown history; empty if nothing is. */
+    written: (shown: readonly ShownItem[]) =>
       shown.length === 0
         ? ''
         : (summary?.write(new Map(shown.map(({ index, text }) => [index, text]))) ?? ''),
-    recentPart: (shown) => ({ section: 'recent', text: titled(RECENT_STEPS, shown) }),
-    leftOut: (some, steps) => [
+    recentPart: (shown: readonly ShownItem[]) => ({ section: 'recent', text: titled(RECENT_STEPS, shown) }),
+    leftOut: (some: readonly ShownItem[], steps: readonly ShownItem[]): Listed[] => [
       { name: 'the lines of the compacted history', items: history, shown: some, command },
       { name: 'the recent steps', items: recent, shown: steps, command },
     ],
-    report: (shown = []) => (summary === null || shown.length === 0 ? null : compactedReport(summary)),
+    /** Returns null if none of the history is shown. */
+    report: (shown: readonly ShownItem[] = []) => (summary === null || shown.length === 0 ? null : compactedReport(summary)),
   };
 }

@@ -33,7 +33,7 @@ export function taskText(state: SessionState, { taskId, taskPrompt }: DispatchRe
       `task ${JSON.stringify(quoted(taskId))} is neither in the plan nor on the board${nearIdsHint(taskId, ids)}; give its text as taskPrompt (--prompt)`,
     );
   }
-  const named = [taskId, ...boardIds(objective)];
+  const named = [taskId, ...(objective.match(/\bTAS-\d+\b/g) ?? [])];
   const tasks = [...new Set(named)].flatMap((id) => board.tasks.get(id) ?? []).slice(0, MAX_BOARD_TASKS);
   return withParts(objective, [
     doneLines(state, taskId, planned),
@@ -103,10 +103,6 @@ function boardLines({ board }: SessionState, task: Task): string[] {
         : `Depends on ${title(other)}: ${line(other.content)}`;
     }),
   ];
-}
-
-function boardIds(text: string): string[] {
-  return text.match(/\bTAS-\d+\b/g) ?? [];
 }
 
 /** Returns what the agent left that gave the task back, until the next result of it. */

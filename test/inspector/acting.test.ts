@@ -163,7 +163,7 @@ describe('a person', () => {
     await soon(async () => expect((await client.runs.status({ session })).sequence).toBe(0));
   });
 
-  it('Ctrl+K finds a session from anywhere and a fact of the open one, and opens it with Enter', async () => {
+  it('Ctrl+K finds a session and what any session remembers from anywhere, and opens it', async () => {
     const session = await asking('findable');
     await goTo(page, origin, '/health');
     await page.keyboard.press('Control+k');
@@ -171,6 +171,7 @@ describe('a person', () => {
     await page.getByRole('list', { name: 'Found' }).getByText(session, { exact: true }).first().waitFor();
     await page.keyboard.press('Enter');
     await page.waitForURL(`${origin}/s/${session}`);
+    await goTo(page, origin, '/health');
     await page.keyboard.press('Control+k');
     await page.getByLabel('A session, task, fact, file or learning').fill('postgres');
     const fact = page.getByRole('list', { name: 'Found' }).getByRole('link', { name: /fact.*postgres/ });

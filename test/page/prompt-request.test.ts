@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { compileRequest } from '../../src/contracts/compile-request.js';
 import { evolve } from '../../src/memory/session/evolve-session.js';
 import { emptyState } from '../../src/memory/session/session-state.js';
-import { promptRows, sectionName } from '../../src/page/prompt/prompt-text.js';
+import { promptRows } from '../../src/page/prompt/prompt-text.js';
 import { pastRequest, promptChoice } from '../../src/page/prompt/use-prompt.js';
 import { compilePrompt } from '../../src/prompt/compile-prompt.js';
 import { implementer, recorded, reviewer, stored } from '../support/builders.js';
@@ -84,6 +84,5 @@ describe('the lines of a compiled prompt', () => {
       section: 'files',
     });
     expect(rows[0]).toMatchObject({ number: 1, section: 'prefix', opens: true });
-    for (const { section } of rows) expect(sectionName(section)).not.toBe(section);
   });
 });

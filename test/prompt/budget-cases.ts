@@ -3,7 +3,7 @@ import { ROLES } from '../../src/contracts/kinds.js';
 import type { SessionEvent } from '../../src/contracts/session-events.js';
 import { evolve } from '../../src/memory/session/evolve-session.js';
 import { emptyState, type SessionState } from '../../src/memory/session/session-state.js';
-import { distinctTexts } from '../../src/shared/text.js';
+import { clipText, distinctTexts } from '../../src/shared/text.js';
 import { implementer, recorded, reviewer, stored } from '../support/builders.js';
 import { progressTask, runInitialized } from '../support/ledgers.js';
 import * as fc from '../support/properties.js';
@@ -103,14 +103,9 @@ export const promptCases: fc.Arbitrary<PromptCase> = fc
     return {
       state: stateAfter(hasRun ? [RUN, ...events] : events),
       request: dispatchRequest({ role, taskPrompt: [objective, '', ...lines].join('\n'), maxFacts: 50 }),
-      fixes: distinctTexts(fixes.map(clipped)),
-      blockers: distinctTexts(blockers.map(clipped)),
+      // What a review demands is kept up to 500 characters.
+      fixes: distinctTexts(fixes.map((text) => clipText(text, 500))),
+      blockers: distinctTexts(blockers.map((text) => clipText(text, 500))),
       objective,
     };
   });
-
-/** What a review demands is kept up to 500 characters. */
-function clipped(text: string): string {
-  const characters = Array.from(text);
-  return characters.length <= 500 ? text : `${characters.slice(0, 497).join('')}...`;
-}

@@ -10,7 +10,6 @@ import { stablePrefix } from '../../src/prompt/role-contract.js';
 import { hostileTexts, implementer, recorded, reviewer, roleResults, stored } from '../support/builders.js';
 import { inPrompt, ranked } from '../support/learnings.js';
 import * as fc from '../support/properties.js';
-import { bytes, restored } from '../support/snapshots.js';
 import { explained } from './parts.js';
 
 function request(overrides: Partial<CompileRequestInput> = {}) {
@@ -317,10 +316,5 @@ describe('the likely files of a prompt', () => {
       expect(files[0]?.path).toBe('docs/router.md');
       expect(prompt).toContain('docs/router.md');
     }
-  });
-
-  it('a restored session shows the same files', () => {
-    const asked = request({ taskPrompt: 'fix the router and its cookies', maxFiles: 50 });
-    expect(compilePrompt(restored(bytes(LONG)), asked)).toEqual(compilePrompt(LONG, asked));
   });
 });

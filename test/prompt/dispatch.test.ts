@@ -185,15 +185,6 @@ describe('the delta packet', () => {
       assessment: 'approved',
     });
   });
-
-  it('the delta packet says an issue as one text', () => {
-    const issues = [
-      { severity: 'minor' as const, message: 'odd name' },
-      { severity: 'critical' as const, file: 'src/a.ts', message: 'loses the last line', fix: 'flush it' },
-    ];
-    expect(packetAfter(reviewer({ issues }))).toMatchObject({
-      issues: ['critical: src/a.ts: loses the last line (fix: flush it)', 'minor: odd name'],
-    });
   });
 });
 

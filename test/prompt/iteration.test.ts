@@ -98,14 +98,6 @@ describe('the variables of an iteration template', () => {
     expect(pick({ spec: 'the text' })).toContain(', after adding any missing spec tasks via task-add.');
     expect(pick({ goal: 'g' })).not.toContain('task-add');
   });
-
-  it('the variables of an iteration template are defined for a session in which nothing has happened', () => {
-    const template =
-      '{{iteration}} {{ready_count}} {{history}} {{spec}} {{tasks}} {{inbox}}{{notes}}{{sessionContext}}.';
-    expect(promptOf(emptyState('demo'), { template })).toBe(
-      '0 0 No iterations yet No spec given No tasks yet .',
-    );
-  });
 });
 
 describe('an iteration prompt', () => {

@@ -150,11 +150,6 @@ export function roomOf(room: number, tokenizer: Tokenizer, maxOutputTokens = 120
   };
 }
 
-/** What is sent to the model, counted as the budget counts it. */
-export function measured({ prompt }: Pick<CompiledAs<'dispatch'>, 'prompt'>, budget: PromptBudget): number {
-  return budget.tokenizer.count(prompt);
-}
-
 /** Compiles, or gives the error that it throws. */
 export function compiledOrError(
   state: SessionState,

@@ -39,17 +39,6 @@ function compiledOrOver(state: SessionState, kind: Kind, room: number) {
   }
 }
 
-interface Sizes {
-  readonly tasks: number;
-  readonly notes: number;
-  readonly messages: number;
-  readonly iterations: number;
-  readonly results: number;
-  readonly words: number;
-  readonly specLines: number;
-  readonly plan: number;
-}
-
 /** A session of these sizes, with texts of all lengths up to so many words. */
 function sessionOf(sizes: Sizes): SessionState {
   const text = (index: number) =>
@@ -89,7 +78,7 @@ function sessionOf(sizes: Sizes): SessionState {
   return played.state;
 }
 
-const sizes: fc.Arbitrary<Sizes> = fc.record({
+const sizes = fc.record({
   tasks: fc.integer({ min: 0, max: 60 }),
   notes: fc.integer({ min: 0, max: 40 }),
   messages: fc.integer({ min: 0, max: 40 }),
@@ -99,6 +88,7 @@ const sizes: fc.Arbitrary<Sizes> = fc.record({
   specLines: fc.integer({ min: 0, max: 120 }),
   plan: fc.integer({ min: 0, max: 5 }),
 });
+type Sizes = typeof sizes extends fc.Arbitrary<infer Value> ? Value : never;
 
 describe.each(KINDS)('the room of a prompt of kind %s', (kind) => {
   it(`a prompt of kind ${kind} is never over its room, and uses most of it while something is left out`, () => {

@@ -267,12 +267,4 @@ describe('other prompts', () => {
       expect(without).not.toHaveProperty('learningsShown');
     },
   );
-
-  it('other prompts give learnings no more tokens than they may have together with facts', () => {
-    const many = inPrompt({ ranked: Array.from({ length: 20 }, () => ranked(0.5)), total: 20 });
-    const request = compileRequest.parse({ ...task, maxLearnings: 20, maxTokens: 100 });
-    const { learningsShown } = compilePrompt(emptyState('demo'), request, undefined, many);
-    expect(learningsShown).toBeGreaterThan(0);
-    expect((learningsShown ?? 0) * 9).toBeLessThanOrEqual(100);
-  });
 });

@@ -97,10 +97,31 @@ export function recall(past: PastResults, query: FileQuery): Recalled {
   if (past.fileCount === 0 || (queryTokens.length === 0 && !query.open?.length && !query.folder))
     return { files: [], similar: [] };
   const { similar, touched } = similarResults(past, queryTokens);
-  return {
-    files: filesFor(past, query, { text, queryTokens, similar, touched }),
-    similar: byTask(past, similar),
-  };
+  const scores = new Scores(past, query.explain === true);
+  addSimilar(scores, similar);
+  addPaths(scores, queryTokens);
+  addNames(scores, text);
+  addNamedPaths(scores, text);
+  addHints(scores, query);
+  const classes = classScores(past, touched);
+  const best = scores.best(query.maxFiles, classes);
+  const tasks = tasksOf(past, similar, best);
+  const close = new Map<string, Set<number>>();
+  for (const { row, similarity } of similar) {
+    if (similarity < CLOSE * (similar[0]?.similarity ?? 0)) break;
+    const touchedFiles = close.get(row.task) ?? new Set();
+    if (close.size < MAX_CLOSE || close.has(row.task)) close.set(row.task, touchedFiles);
+    for (const file of row.files) touchedFiles.add(file);
+  }
+  const files = best.map(({ id, score }) => ({
+    path: past.paths.paths[id] ?? '',
+    why: whyLikely([...close.values()].filter((files) => files.has(id)).length, close.size),
+    score: 1 / (1 + Math.exp(STEEPNESS * (EVEN - score))),
+    uses: past.uses[id] ?? 0,
+    tasks: tasks.get(id) ?? [],
+    ...(query.explain === true && { reasons: scores.reasonsOf(id, classes) }),
+  }));
+  return { files, similar: byTask(past, similar) };
 }
 
 function byTask(past: PastResults, similar: readonly SimilarResult[]): SimilarTask[] {
@@ -111,51 +132,6 @@ function byTask(past: PastResults, similar: readonly SimilarResult[]): SimilarTa
     for (const file of row.files) known.files.add(past.paths.paths[file] ?? '');
   }
   return [...found].map(([task, { similarity, files }]) => ({ task, similarity, files: [...files] }));
-}
-
-function filesFor(
-  past: PastResults,
-  query: FileQuery,
-  {
-    text,
-    queryTokens,
-    similar,
-    touched,
-  }: {
-    readonly text: string;
-    readonly queryTokens: readonly string[];
-    readonly similar: readonly SimilarResult[];
-    readonly touched: TouchedClasses;
-  },
-): LikelyFile[] {
-  const scores = new Scores(past, query.explain === true);
-  addSimilar(scores, similar);
-  addPaths(scores, queryTokens);
-  addNames(scores, text);
-  addNamedPaths(scores, text);
-  addHints(scores, query);
-  const classes = classScores(past, touched);
-  const best = scores.best(query.maxFiles, classes);
-  const tasks = tasksOf(
-    past,
-    similar,
-    best.map(({ id }) => id),
-  );
-  const close = new Map<string, Set<number>>();
-  for (const { row, similarity } of similar) {
-    if (similarity < CLOSE * (similar[0]?.similarity ?? 0)) break;
-    const files = close.get(row.task) ?? new Set();
-    if (close.size < MAX_CLOSE || close.has(row.task)) close.set(row.task, files);
-    for (const file of row.files) files.add(file);
-  }
-  return best.map(({ id, score }) => ({
-    path: past.paths.paths[id] ?? '',
-    why: whyLikely([...close.values()].filter((files) => files.has(id)).length, close.size),
-    score: 1 / (1 + Math.exp(STEEPNESS * (EVEN - score))),
-    uses: past.uses[id] ?? 0,
-    tasks: tasks.get(id) ?? [],
-    ...(query.explain === true && { reasons: scores.reasonsOf(id, classes) }),
-  }));
 }
 
 function whyLikely(touched: number, similar: number): string {
@@ -311,9 +287,9 @@ function logOdds(share: number): number {
 function tasksOf(
   { rows, last, total }: PastResults,
   similar: readonly SimilarResult[],
-  files: readonly number[],
+  files: readonly ScoredFile[],
 ): Map<number, string[]> {
-  const tasks = new Map<number, string[]>(files.map((file) => [file, []]));
+  const tasks = new Map<number, string[]>(files.map(({ id }) => [id, []]));
   for (const { row } of similar)
     for (const file of row.files) {
       const known = tasks.get(file);

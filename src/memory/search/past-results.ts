@@ -12,21 +12,15 @@ export interface PastResult {
 }
 
 /** The oldest results and files are evicted beyond these. */
-interface PastLimits {
-  readonly results: number;
-  /** Bytes of all results with words and tasks, as stored. */
-  readonly resultBytes: number;
-  readonly files: number;
-  /** Bytes of all paths. */
-  readonly pathBytes: number;
-}
-
-export const PAST_LIMITS: PastLimits = {
+export const PAST_LIMITS = {
   results: 2000,
+  /** Bytes of all results with words and tasks, as stored. */
   resultBytes: 160_000,
   files: 5000,
+  /** Bytes of all paths. */
   pathBytes: 240_000,
 };
+type PastLimits = Readonly<typeof PAST_LIMITS>;
 
 /** The memory as plain JSON; equal memories have equal bytes. */
 export interface PastResultsJson {
@@ -52,20 +46,6 @@ export interface PastRow {
   readonly files: readonly number[];
 }
 
-/** Interned words; append-only like the path table, and shared by copies. */
-class WordTable {
-  readonly words: string[] = [];
-  readonly ids = new Map<string, number>();
-
-  add(word: string): number {
-    const known = this.ids.get(word);
-    if (known !== undefined) return known;
-    const id = this.words.push(word) - 1;
-    this.ids.set(word, id);
-    return id;
-  }
-}
-
 /**
  * Remembers the newest results in compact form, and every file with number of uses and last use, to predict likely
  * files. Results are added in order. Bounded in number and bytes.
@@ -74,7 +54,8 @@ class WordTable {
  */
 export class PastResults {
   readonly #limits: PastLimits;
-  #words = new WordTable();
+  /** Append-only like the path table, and shared by copies. */
+  #words = new Numbering<string>();
   #paths = new PathTable();
   #rows: PastRow[] = [];
   /** By word number: results that contain it. */
@@ -100,7 +81,7 @@ export class PastResults {
     const row: PastRow = {
       sequence,
       task,
-      tokens: tokens.map((token) => this.#words.add(token)),
+      tokens: tokens.map((token) => this.#words.of(token)),
       files: files.map((file) => this.#paths.add(file)),
     };
     for (const file of row.files) {
@@ -133,15 +114,7 @@ export class PastResults {
     for (const { uses, last, target } of moves)
       if (target !== undefined)
         this.#touch(target, (this.#uses[target] ?? 0) + uses, Math.max(this.#last[target] ?? 0, last));
-    const targets = new Map(moves.map(({ id, target }) => [id, target]));
-    const moved = (file: number) => (targets.has(file) ? (targets.get(file) ?? []) : file);
-    this.#replaceRows(
-      this.#rows.map((row) =>
-        row.files.some((file) => targets.has(file))
-          ? { ...row, files: [...new Set(row.files.flatMap(moved))] }
-          : row,
-      ),
-    );
+    this.#moveFiles(new Map(moves.map(({ id, target }) => [id, target])));
   }
 
   /** True for a file that results have touched and that is not gone. */
@@ -208,7 +181,7 @@ export class PastResults {
 
   /** Returns undefined if no result contains the word. */
   wordOf(token: string): number | undefined {
-    const id = this.#words.ids.get(token);
+    const id = this.#words.numbers.get(token);
     return id !== undefined && (this.#holders[id] ?? 0) > 0 ? id : undefined;
   }
 
@@ -249,7 +222,7 @@ export class PastResults {
     }
     return {
       total: this.#total,
-      words: wordNumbers.items.map((id) => this.#words.words[id] ?? '').join(' '),
+      words: wordNumbers.items.map((id) => this.#words.items[id] ?? '').join(' '),
       tasks: taskNumbers.items,
       paths: rests.join('\n'),
       numbers: packed(numbers),
@@ -259,7 +232,7 @@ export class PastResults {
   #restore({ total, words, tasks, paths, numbers }: PastResultsJson): void {
     this.#total = total;
     const read = unpacked(numbers);
-    const wordIds = words === '' ? [] : words.split(' ').map((word) => this.#words.add(word));
+    const wordIds = words === '' ? [] : words.split(' ').map((word) => this.#words.of(word));
     const rests = paths.split('\n');
     let path = '';
     const files = total === 0 ? 0 : Math.min(read(), rests.length);
@@ -327,7 +300,7 @@ export class PastResults {
 
   #wordLives(word: number, more: 1 | -1): void {
     this.#liveWords += more;
-    this.#resultBytes += more * (bytesOf(this.#words.words[word] ?? '') + 1);
+    this.#resultBytes += more * (bytesOf(this.#words.items[word] ?? '') + 1);
   }
 
   /** Evicts the least recently touched files until a tenth of the capacity is free. */
@@ -336,16 +309,22 @@ export class PastResults {
     const known = paths.flatMap((path, id) => ((this.#uses[id] ?? 0) > 0 ? [{ path, id }] : []));
     const lastOf = ({ id }: { readonly id: number }) => this.#last[id] ?? 0;
     known.sort((a, b) => lastOf(a) - lastOf(b) || (a.path < b.path ? -1 : 1));
-    const removed = new Set<number>();
+    const removed = new Map<number, undefined>();
     for (const { id } of known) {
       if (this.#files <= this.#limits.files * 0.9 && this.#pathBytes <= this.#limits.pathBytes * 0.9) break;
       this.#untouch(id);
-      removed.add(id);
+      removed.set(id, undefined);
     }
+    this.#moveFiles(removed);
+  }
+
+  /** Replaces files in the results; one without a target is left out. */
+  #moveFiles(targets: ReadonlyMap<number, number | undefined>): void {
+    const moved = (file: number) => (targets.has(file) ? (targets.get(file) ?? []) : file);
     this.#replaceRows(
       this.#rows.map((row) =>
-        row.files.some((file) => removed.has(file))
-          ? { ...row, files: row.files.filter((file) => !removed.has(file)) }
+        row.files.some((file) => targets.has(file))
+          ? { ...row, files: [...new Set(row.files.flatMap(moved))] }
           : row,
       ),
     );
@@ -361,7 +340,7 @@ export class PastResults {
 
   /** Rebuilds the tables when most of their entries are unused. */
   #renew(): void {
-    const stored = this.#words.words.length + this.#paths.paths.length;
+    const stored = this.#words.items.length + this.#paths.paths.length;
     if (stored <= 2 * (this.#liveWords + this.#files) + 1000) return;
     const renewed = new PastResults(this.toJSON(), this.#limits);
     this.#words = renewed.#words;
@@ -391,12 +370,12 @@ function bytesOf(text: string): number {
 /** Numbers items in the order of first use. */
 class Numbering<Item> {
   readonly items: Item[] = [];
-  readonly #numbers = new Map<Item, number>();
+  readonly numbers = new Map<Item, number>();
 
   of(item: Item): number {
-    const known = this.#numbers.get(item);
+    const known = this.numbers.get(item);
     if (known !== undefined) return known;
-    this.#numbers.set(item, this.items.length);
+    this.numbers.set(item, this.items.length);
     return this.items.push(item) - 1;
   }
 }
@@ -426,14 +405,8 @@ function packed(numbers: readonly number[]): string {
   return bytes.toString('base64');
 }
 
-/** Reads one number per call; `list` reads a length and as many numbers. */
-interface NumberReader {
-  (): number;
-  list(): number[];
-  more(): boolean;
-}
-
-function unpacked(text: string): NumberReader {
+/** Returns a function that reads one number per call; its `list` reads a length and as many numbers. */
+function unpacked(text: string) {
   const bytes = Buffer.from(text, 'base64');
   let at = 0;
   const read = () => {

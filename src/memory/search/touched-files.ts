@@ -1,23 +1,16 @@
 import type { PastResults } from './past-results.js';
 
-/** Files that results touched. */
-interface TouchedFiles {
-  readonly files: { readonly path: string; readonly uses: number; readonly tasks: string[] }[];
-  /** Number of matching files. */
-  readonly total: number;
-}
-
 const MAX_TASKS = 10;
 
 /**
- * Returns the most used files, then by path.
+ * Returns the files that results touched, the most used first, then by path, and the number of all that match.
  *
  * @param text words that the path contains, in any order and case
  */
 export function touchedFiles(
   past: PastResults,
   { text = '', limit }: { readonly text?: string | undefined; readonly limit: number },
-): TouchedFiles {
+) {
   const words = text.toLowerCase().split(/\s+/);
   const { paths } = past.paths;
   const fitting = paths.flatMap((path, id) => {

@@ -1,5 +1,4 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { FoundFact } from '../../contracts/replies/fact-reply.js';
 import type { SessionListed } from '../../contracts/replies/session-reply.js';
 import { ask } from '../ask.js';
 import { navigate, route, sessionHref, viewHref } from '../route.js';
@@ -16,7 +15,7 @@ const MOST = 6;
 /** Projects whose learnings are searched, those with most of them. */
 const PROJECTS = 8;
 
-/** Finds a session, task, fact, file or learning, and opens it: Ctrl+K. */
+/** Finds a session, task, fact, file or learning of any session, and opens it: Ctrl+K. */
 export function Find({ onClose }: { readonly onClose: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [text, setText] = useState('');
@@ -83,8 +82,8 @@ export function Find({ onClose }: { readonly onClose: () => void }) {
       )}
       <p class="card-body quiet small" role="status">
         {found?.length === 0 ? 'Nothing fits. ' : ''}
-        Searches learnings, and open tasks and the last changed files of all sessions
-        {session === undefined ? '' : `, and everything in ${session}`}.
+        Searches learnings, what sessions remember, open tasks and the last changed files
+        {session === undefined ? '' : `, and all files of ${session}`}.
       </p>
     </dialog>
   );
@@ -96,7 +95,8 @@ async function find(text: string, session: string | undefined, abort: AbortSigna
     ask('tool.session-list', { text, archived: true, limit: 2 * MOST }, abort).then(({ sessions }) =>
       inSessions(sessions, text),
     ),
-    ...(session === undefined ? [] : inSession(text, session, abort)),
+    remembered(text, abort),
+    ...(session === undefined ? [] : [filesOf(session, text, abort)]),
     learnings(text, abort),
   ];
   const found = (await Promise.all(parts.map((part) => part.catch(() => [])))).flat();
@@ -145,23 +145,20 @@ function fileRow(path: string, session: string, task?: string): Found {
   return { kind: 'file', text: path, where, href: sessionHref(session, 'timeline', { task }) };
 }
 
-/** The summary of a result stands for its task. */
-function factRow({ id, subject, relation, object }: FoundFact, session: string): Found {
-  if (relation === 'summary' && subject.startsWith('task:'))
-    return taskRow({ id: subject.slice('task:'.length), text: object }, session);
-  const where = `${session}: ${subject}`;
-  return { kind: 'fact', text: object, where, href: sessionHref(session, 'session', { id }) };
+/** Returns what sessions remember that fits the words or means the same. */
+async function remembered(query: string, abort: AbortSignal): Promise<Found[]> {
+  const { items } = await ask('tool.recall', { query, limit: MOST }, abort);
+  return items.map(({ id, session, task, text }) => ({
+    kind: 'fact',
+    text,
+    where: `${session}, task ${task}`,
+    href: sessionHref(session, 'session', { id }),
+  }));
 }
 
-function inSession(text: string, session: string, abort: AbortSignal): Promise<Found[]>[] {
-  return [
-    ask('tool.fact-find', { session, text, limit: MOST }, abort).then(({ facts }) =>
-      facts.map((fact) => factRow(fact, session)),
-    ),
-    ask('tool.file-list', { session, text, limit: MOST }, abort).then(({ files }) =>
-      files.map(({ path, tasks }) => fileRow(path, session, tasks[0])),
-    ),
-  ];
+async function filesOf(session: string, text: string, abort: AbortSignal): Promise<Found[]> {
+  const { files } = await ask('tool.file-list', { session, text, limit: MOST }, abort);
+  return files.map(({ path, tasks }) => fileRow(path, session, tasks[0]));
 }
 
 async function learnings(query: string, abort: AbortSignal): Promise<Found[]> {

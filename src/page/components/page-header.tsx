@@ -34,17 +34,15 @@ export function PageHeader(props: { readonly onFind: () => void }) {
             </NavLink>
           ))}
         </nav>
-        <div class="header-tools">
-          <button
-            type="button"
-            class="icon-button"
-            onClick={props.onFind}
-            aria-label="Find"
-            title="Find (Ctrl+K)"
-          >
-            ⌕
-          </button>
-        </div>
+        <button
+          type="button"
+          class="icon-button"
+          onClick={props.onFind}
+          aria-label="Find"
+          title="Find (Ctrl+K)"
+        >
+          ⌕
+        </button>
       </div>
       {at.session === undefined ? null : (
         <div class="header-row header-session">

@@ -21,7 +21,12 @@ export function QueryView<Reply>(props: {
       {query.error === undefined || isInBanner(query.error) ? null : (
         <ErrorBox error={query.error} retry={query.refresh} />
       )}
-      {query.loading ? <Loading what={props.what} /> : null}
+      {/* It appears only after a moment, so that quick replies do not flicker. */}
+      {query.loading ? (
+        <p class="loading" role="status">
+          Loading {props.what} …
+        </p>
+      ) : null}
       {query.reply === undefined ? null : props.children(query.reply)}
     </>
   );
@@ -88,15 +93,6 @@ export function Empty(props: {
   );
 }
 
-/** Appears only after a moment, so that quick replies do not flicker. */
-export function Loading({ what }: { readonly what: string }) {
-  return (
-    <p class="loading" role="status">
-      Loading {what} …
-    </p>
-  );
-}
-
 export function ErrorBox({ error, retry }: { readonly error: AskError; readonly retry?: () => void }) {
   return (
     <div class="error-box" role="alert">
@@ -152,28 +148,5 @@ export function CardHead(props: {
       <h2 id={props.id}>{props.title}</h2>
       <span class="quiet figure">{props.children}</span>
     </div>
-  );
-}
-
-/** Details of the list item that is open; scrolls to its beginning when another one opens. */
-export function Panel(props: {
-  readonly label: string;
-  readonly title: ComponentChildren;
-  readonly opened: string | number;
-  readonly onClose: () => void;
-  readonly children: ComponentChildren;
-}) {
-  const panel = useRef<HTMLElement>(null);
-  useEffect(() => panel.current?.closest('.split-detail')?.scrollTo(0, 0), [props.opened]);
-  return (
-    <section ref={panel} class="card" aria-label={props.label}>
-      <div class="card-head">
-        <h2>{props.title}</h2>
-        <Button small onClick={props.onClose}>
-          Close
-        </Button>
-      </div>
-      <div class="card-body">{props.children}</div>
-    </section>
   );
 }

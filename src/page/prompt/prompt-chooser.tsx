@@ -21,58 +21,56 @@ export function PromptChooser(props: {
   const budget = inputTokens(request.budget);
   const asOf = Math.min(request.asOf, newest);
   return (
-    <div>
-      <div class="tools">
-        <SelectField<PromptKind>
-          label="Kind"
-          value={kind}
-          choices={[
-            { value: 'dispatch', label: 'Task' },
-            { value: 'iteration', label: 'Iteration' },
-            { value: 'session-start', label: 'Session start' },
-          ]}
-          onChoose={(value) => setParams({ kind: value, id: undefined, asOf: request.asOf })}
-        />
-        {kind === 'dispatch' ? (
-          <>
-            <FilterField
-              label="Task"
-              value={String(request.taskId)}
-              list={known.tasks}
-              onFilter={(task) => setParams({ task, id: undefined, text: undefined, asOf: request.asOf })}
-            />
-            <SelectField
-              label="Role"
-              value={String(request.role ?? ROLE_NAMES[0])}
-              choices={ROLE_NAMES.map((role) => ({ value: role, label: role }))}
-              onChoose={(role) => setParams({ role })}
-            />
-          </>
-        ) : null}
-        <FilterField
-          label="Budget, tokens"
-          value={budget === undefined ? '' : String(budget)}
-          max={2_000_000}
-          placeholder="default"
-          onFilter={(text) => setParams({ budget: text })}
-        />
-        <FilterField
-          label="Task prompt"
-          value={typeof request.taskPrompt === 'string' ? request.taskPrompt : ''}
-          placeholder="goal and ready tasks"
-          wide
-          onFilter={(text) => setParams({ text })}
-        />
-        <FilterField
-          label={`As of sequence, of ${newest}`}
-          value={String(asOf)}
-          max={newest}
-          onFilter={(typed) => setParams({ asOf: Math.min(newest, Math.max(1, Number(typed))) })}
-        />
-        <Button disabled={asOf === newest} onClick={() => setParams({ asOf: newest })}>
-          Newest
-        </Button>
-      </div>
+    <div class="tools">
+      <SelectField<PromptKind>
+        label="Kind"
+        value={kind}
+        choices={[
+          { value: 'dispatch', label: 'Task' },
+          { value: 'iteration', label: 'Iteration' },
+          { value: 'session-start', label: 'Session start' },
+        ]}
+        onChoose={(value) => setParams({ kind: value, id: undefined, asOf: request.asOf })}
+      />
+      {kind === 'dispatch' ? (
+        <>
+          <FilterField
+            label="Task"
+            value={String(request.taskId)}
+            list={known.tasks}
+            onFilter={(task) => setParams({ task, id: undefined, text: undefined, asOf: request.asOf })}
+          />
+          <SelectField
+            label="Role"
+            value={String(request.role ?? ROLE_NAMES[0])}
+            choices={ROLE_NAMES.map((role) => ({ value: role, label: role }))}
+            onChoose={(role) => setParams({ role })}
+          />
+        </>
+      ) : null}
+      <FilterField
+        label="Budget, tokens"
+        value={budget === undefined ? '' : String(budget)}
+        max={2_000_000}
+        placeholder="default"
+        onFilter={(text) => setParams({ budget: text })}
+      />
+      <FilterField
+        label="Task prompt"
+        value={typeof request.taskPrompt === 'string' ? request.taskPrompt : ''}
+        placeholder="goal and ready tasks"
+        wide
+        onFilter={(text) => setParams({ text })}
+      />
+      <FilterField
+        label={`As of sequence, of ${newest}`}
+        value={String(asOf)}
+        max={newest}
+        onFilter={(typed) => setParams({ asOf: Math.min(newest, Math.max(1, Number(typed))) })}
+      />
+      <Button disabled={asOf === newest} onClick={() => setParams({ asOf: newest })}>
+        Newest
+      </Button>
     </div>
   );
 }

@@ -3,13 +3,6 @@ import type { PromptTrace } from '../../contracts/replies/prompt-trace.js';
 import type { RequestInput } from '../../contracts/requests.js';
 import { type QueryState, useAsk } from '../use-ask.js';
 
-interface PromptQuery {
-  readonly query: QueryState<CompileReply>;
-  readonly request: PastRequest | undefined;
-  /** The newest sequence of the session; undefined until it is known. */
-  readonly newest: number | undefined;
-}
-
 /** Loads the data that a person chooses prompts from, and follows the session live. */
 export function useSessionPrompts(session: string) {
   const shown = useAsk('run.status', { session, lists: ['board'] }, session);
@@ -23,6 +16,7 @@ export function useSessionPrompts(session: string) {
     ...texts.keys(),
   ]);
   return {
+    /** The newest sequence of the session; undefined until it is known. */
     newest: shown.reply?.sequence,
     project: shown.reply?.session.project,
     error: shown.error,
@@ -59,7 +53,7 @@ export function usePrompt(
   session: string,
   choice: PromptChoice | undefined,
   { newest, texts, prompts, ready }: SessionPrompts,
-): PromptQuery {
+) {
   const ofTask = prompts.find(({ task }) => task !== undefined && task === choice?.task)?.id;
   const baseId =
     choice?.id ?? (choice?.kind === undefined || choice.kind === 'dispatch' ? ofTask : undefined);
@@ -77,44 +71,33 @@ export function usePrompt(
     waits || newest === 0 ? undefined : pastRequest(session, choice, newest, from, (task) => texts.get(task));
   const error = choice?.id === undefined ? undefined : base.error;
   // A missing prompt has no reply: do not show another one in its place.
-  const query = useAsk(
+  const query: QueryState<CompileReply> = useAsk(
     'prompt.past',
     error === undefined && request !== undefined ? (request as RequestInput<'prompt.past'>) : null,
   );
-  return {
-    query: error === undefined ? query : { error, loading: false, refresh: base.refresh },
-    request,
-    newest,
-  };
+  const failed: QueryState<CompileReply> | undefined = error && { error, loading: false, refresh: base.refresh };
+  return { query: failed ?? query, request };
 }
 
 export const PROMPT_KINDS = ['dispatch', 'iteration', 'session-start'] as const;
 export type PromptKind = (typeof PROMPT_KINDS)[number];
 
-export interface PromptChoice {
-  /** Id of a stored prompt. */
-  readonly id?: string | undefined;
-  readonly kind?: PromptKind | undefined;
-  readonly task?: string | undefined;
-  readonly role?: string | undefined;
-  /** In tokens. */
-  readonly budget?: number | undefined;
-  /** A session sequence. */
-  readonly asOf?: number | undefined;
-  /** The task prompt. */
-  readonly text?: string | undefined;
-}
+export type PromptChoice = ReturnType<typeof promptChoice>;
 
 /** Reads the choice from the address. Invalid values count as missing. */
-export function promptChoice(params: URLSearchParams): PromptChoice {
+export function promptChoice(params: URLSearchParams) {
   const text = (name: string) => params.get(name) || undefined;
   return {
+    /** Id of a stored prompt. */
     id: text('id'),
     kind: PROMPT_KINDS.find((known) => known === params.get('kind')),
     task: text('task'),
     role: text('role'),
+    /** In tokens. */
     budget: positive(params.get('budget')),
+    /** A session sequence. */
     asOf: positive(params.get('asOf')),
+    /** The task prompt. */
     text: text('text'),
   };
 }

@@ -1,10 +1,11 @@
 import { Fragment } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
 import type { FactOfDispatch, TimelineEntry } from '../../contracts/replies/dispatch-result.js';
-import { ButtonLink, Clock, Pair, Tag, wholeTime } from '../components/fields.js';
-import { Panel, QueryView } from '../components/states.js';
+import { Button, ButtonLink, Clock, Pair, Tag, wholeTime } from '../components/fields.js';
+import { QueryView } from '../components/states.js';
 import { sessionHref, setParams } from '../route.js';
 import { useAsk } from '../use-ask.js';
-import { counted, hasPrompts, spaced, toneOf } from '../words.js';
+import { counted, spaced, toneOf } from '../words.js';
 
 /** An entry on one line, or on two on a narrow screen. */
 export function EntryRow(props: {
@@ -69,20 +70,21 @@ function Flow({ entry }: { readonly entry: TimelineEntry }) {
   );
 }
 
-/** Details of an entry, with the facts of its result and links to prompts. */
+/** Details of an entry, with the facts of its result and links to prompts; another one is shown from its beginning. */
 export function EntryPanel({ session, entry }: { readonly session: string; readonly entry: TimelineEntry }) {
-  const title = (
-    <>
-      {entry.kind} <span class="mono">{entry.task}</span>
-    </>
-  );
+  const panel = useRef<HTMLElement>(null);
+  useEffect(() => panel.current?.closest('.split-detail')?.scrollTo(0, 0), [entry.key]);
   return (
-    <Panel
-      label="Details of the entry"
-      title={title}
-      opened={entry.key}
-      onClose={() => setParams({ entry: 'none' })}
-    >
+    <section ref={panel} class="card" aria-label="Details of the entry">
+      <div class="card-head">
+        <h2>
+          {entry.kind} <span class="mono">{entry.task}</span>
+        </h2>
+        <Button small onClick={() => setParams({ entry: 'none' })}>
+          Close
+        </Button>
+      </div>
+      <div class="card-body">
       <p>
         <Verdict entry={entry} /> {entry.summary}
       </p>
@@ -108,13 +110,15 @@ export function EntryPanel({ session, entry }: { readonly session: string; reado
       </dl>
       <Links session={session} entry={entry} />
       {entry.dispatch === undefined ? null : <Result session={session} dispatch={entry.dispatch} />}
-    </Panel>
+      </div>
+    </section>
   );
 }
 
 function Links({ session, entry }: { readonly session: string; readonly entry: TimelineEntry }) {
   const { task, role, sequence } = entry;
-  const of = { task, ...(role !== undefined && hasPrompts(role) && { role }) };
+  // An observer only records: it has no prompts.
+  const of = { task, role: role === 'observer' ? undefined : role };
   if (entry.prompt !== undefined) {
     return (
       <p>

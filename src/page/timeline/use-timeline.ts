@@ -26,7 +26,15 @@ export function useTimeline(
     let known: TimelineListed | undefined;
     let isClosed = false;
     const list = (part: { readonly cursor?: string; readonly after?: number }) =>
-      ask('tool.timeline-list', { session, ...asRequest(filter), limit: PAGE, ...part });
+      ask('tool.timeline-list', {
+        session,
+        kinds: filter.kinds.length === 0 ? undefined : filter.kinds,
+        task: filter.task || undefined,
+        failed: filter.failed || undefined,
+        upTo: filter.at,
+        limit: PAGE,
+        ...part,
+      });
     const carryOut = async (work: () => Promise<TimelineListed>) => {
       try {
         known = await work();
@@ -87,15 +95,7 @@ function joined(newer: readonly TimelineEntry[], older: readonly TimelineEntry[]
   return [...new Map([...newer, ...older].map((entry) => [entry.key, entry])).values()];
 }
 
-/** Filter of the address: `kind=result,prompt&task=TAS-1&failed=1&at=42`. */
-export interface TimelineFilter {
-  /** Empty for all kinds. */
-  readonly kinds: readonly TimelineKind[];
-  readonly task: string;
-  readonly failed: boolean;
-  /** The newest event sequence. */
-  readonly at: number | undefined;
-}
+export type TimelineFilter = ReturnType<typeof filterOf>;
 
 export const KINDS: readonly { readonly kind: TimelineKind; readonly label: string }[] = [
   { kind: 'result', label: 'Results' },
@@ -105,23 +105,16 @@ export const KINDS: readonly { readonly kind: TimelineKind; readonly label: stri
   { kind: 'prompt', label: 'Prompts' },
 ];
 
-export function filterOf(params: URLSearchParams): TimelineFilter {
+/** Reads the filter of the address: `kind=result,prompt&task=TAS-1&failed=1&at=42`. */
+export function filterOf(params: URLSearchParams) {
   const at = Number(params.get('at') ?? 0);
   const named = (params.get('kind') ?? '').split(',');
   return {
+    /** Empty for all kinds. */
     kinds: KINDS.map(({ kind }) => kind).filter((kind) => named.includes(kind)),
     task: params.get('task') ?? '',
     failed: params.get('failed') === '1',
+    /** The newest event sequence. */
     at: Number.isSafeInteger(at) && at > 0 ? at : undefined,
-  };
-}
-
-/** Returns the filter as fields of a request. */
-export function asRequest({ kinds, task, failed, at }: TimelineFilter) {
-  return {
-    kinds: kinds.length === 0 ? undefined : [...kinds],
-    task: task || undefined,
-    failed: failed || undefined,
-    upTo: at,
   };
 }

@@ -1,4 +1,3 @@
-import '../styles/lists.css';
 import type { ReplyTo } from '../../contracts/requests.js';
 import { ask } from '../ask.js';
 import { COMMANDS } from '../commands.js';

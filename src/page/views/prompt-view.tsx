@@ -28,7 +28,8 @@ import { counted } from '../words.js';
 export function PromptView({ session, params }: SessionViewProps) {
   const known = useSessionPrompts(session);
   const choice = chosen(promptChoice(params), known);
-  const { query, request, newest } = usePrompt(session, choice, known);
+  const { newest } = known;
+  const { query, request } = usePrompt(session, choice, known);
   const last = useLast(query.reply);
   const shown = query.reply ?? last;
   const previous = previousOf(
@@ -42,7 +43,7 @@ export function PromptView({ session, params }: SessionViewProps) {
         {request?.kind === 'dispatch' ? <span class="quiet">task {String(request.taskId)}</span> : null}
       </PageHead>
       {known.error === undefined ? null : <ErrorBox error={known.error} />}
-      {known.newest === 0 ? (
+      {newest === 0 ? (
         <Empty title="This session has no events yet" command={COMMANDS.publish(session)}>
           A prompt is compiled from results and commands. Publish the first result.
         </Empty>

@@ -1,4 +1,3 @@
-import '../styles/lists.css';
 import '../styles/timeline.css';
 import { COMMANDS } from '../commands.js';
 import { Button, FilterField, Toggle } from '../components/fields.js';

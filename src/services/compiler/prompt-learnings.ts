@@ -9,7 +9,7 @@ import type { Logger } from '../../engine/ports/clients.js';
 import { limitedWarnings } from '../../engine/runtime/batched.js';
 import { type LearningsInPrompt, viewOf } from '../../memory/learnings/learnings-state.js';
 import type { SessionState } from '../../memory/session/session-state.js';
-import { hasPlaceholder } from '../../prompt/iteration-template.js';
+import { placeholdersOf } from '../../prompt/iteration-template.js';
 import { taskText } from '../../prompt/task-text.js';
 import { whatIsAhead } from '../../prompt/what-is-ahead.js';
 import { LATE, withinDeadline } from '../../shared/backoff.js';
@@ -116,7 +116,7 @@ function needsLearnings(request: CompileRequest, maxResults: number): boolean {
   if (request.kind === 'session-start') return true;
   if (maxResults === 0) return false;
   if (request.kind === 'dispatch' || request.template === undefined) return true;
-  return asksForLearnings(request) || hasPlaceholder(request.template, 'learnings');
+  return asksForLearnings(request) || placeholdersOf(request.template).has('learnings');
 }
 
 function asksForLearnings({ kind, ...request }: CompileRequest): boolean {

@@ -76,12 +76,12 @@ export interface KnownHosts {
 
 export function knownHosts(host: string, names: readonly string[] = []): KnownHosts {
   const all = [host, ...names].map((name) => name.toLowerCase());
-  return { names: all, isOpen: !isLoopbackName(host) };
+  return { names: all, isOpen: !isLoopback(host) };
 }
 
 function isKnownHost(header: string | undefined, { names, isOpen }: KnownHosts): boolean {
   const name = hostName(header);
-  return name !== undefined && (isLoopbackName(name) || names.includes(name) || (isOpen && isIP(name) !== 0));
+  return name !== undefined && (isLoopback(name) || names.includes(name) || (isOpen && isIP(name) !== 0));
 }
 
 /** Returns the host name or address of a Host header, lower-cased and without the port. */
@@ -90,13 +90,10 @@ function hostName(header: string | undefined): string | undefined {
   return new URL(`http://${header}`).hostname.replace(/^\[|\]$/g, '');
 }
 
-function isLoopbackName(name: string): boolean {
-  return name === 'localhost' || name.endsWith('.localhost') || isLoopbackAddress(name);
-}
-
-/** True for a loopback address, including IPv4-mapped IPv6. */
-function isLoopbackAddress(address: string): boolean {
-  return address === '::1' || /^(::ffff:)?127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(address);
+/** True for a loopback name or address, including IPv4-mapped IPv6. */
+function isLoopback(host: string): boolean {
+  if (host === 'localhost' || host.endsWith('.localhost') || host === '::1') return true;
+  return /^(::ffff:)?127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(host);
 }
 
 /** Rejects foreign Host headers (DNS rebinding). */

@@ -67,9 +67,10 @@ export function inspectorApp(parts: InspectorParts): Hono {
       error instanceof ThroughlineError
         ? error
         : new ThroughlineError('internal', 'a fault in the inspector');
-    if (fault.code === 'internal')
-      logger.error({ err: error, code: fault.code }, 'a request of the inspector failed');
-    return errorAnswer(c, fault);
+    const { code, message, details } = fault;
+    if (code === 'internal') logger.error({ err: error, code }, 'a request of the inspector failed');
+    const answer = { error: { code, message, ...(details !== undefined && { details }) } };
+    return c.json(answer, statusOf(code) as ContentfulStatusCode);
   });
   return app;
 }
@@ -84,7 +85,7 @@ const NOT_BUILT =
   'The page of the inspector is missing from this installation: build it with "npm run build".';
 
 /** Serves a file below `/assets/`, or the page itself for any path of a view. */
-export async function pageFile(c: Context, dir: string | undefined): Promise<Response> {
+async function pageFile(c: Context, dir: string | undefined): Promise<Response> {
   if (dir === undefined) return c.text(NOT_BUILT, 503);
   const { pathname } = new URL(c.req.url);
   const [, asset] = /^\/assets\/([\w.-]+)$/.exec(pathname) ?? [];
@@ -114,7 +115,7 @@ async function bytesOf(path: string): Promise<Uint8Array<ArrayBuffer> | undefine
 const MAX_BODY = 1024 * 1024;
 
 /** @throws ThroughlineError `too_large` */
-export const smallBody = bodyLimit({
+const smallBody = bodyLimit({
   maxSize: MAX_BODY,
   onError(c) {
     // The rest of the body is not read, so the connection cannot be reused.
@@ -123,7 +124,7 @@ export const smallBody = bodyLimit({
   },
 });
 
-export async function ask(
+async function ask(
   c: Context,
   subject: string,
   { transport, role, timeoutMs }: { transport: LiveTransport; role: InspectorRole; timeoutMs: number },
@@ -142,12 +143,6 @@ async function jsonBody(c: Context): Promise<object> {
   });
   if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body;
   throw new ThroughlineError('json_parse_failed', 'the body is not a JSON object: send one, at least {}');
-}
-
-export function errorAnswer(c: Context, fault: ThroughlineError): Response {
-  const { code, message, details } = fault;
-  const status = statusOf(code) as ContentfulStatusCode;
-  return c.json({ error: { code, message, ...(details !== undefined && { details }) } }, status);
 }
 
 /** Forwarded requests: reading for everyone, decisions for operators. */

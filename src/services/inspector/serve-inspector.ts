@@ -96,7 +96,7 @@ const TRIES = 20;
  *
  * @throws ThroughlineError `config_invalid` if it cannot listen
  */
-export async function listening(server: ServerType, host: string, port?: number): Promise<number> {
+async function listening(server: ServerType, host: string, port?: number): Promise<number> {
   if (port !== undefined) return listenOn(server, host, port);
   for (let next = INSPECTOR_PORT; next < INSPECTOR_PORT + TRIES; next += 1) {
     try {

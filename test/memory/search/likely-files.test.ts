@@ -37,12 +37,6 @@ describe('likely files', () => {
     expect(paths('what does package json say')[0]).toBe('package.json');
   });
 
-  it('a likely file says what speaks for it', () => {
-    const why = (text: string) =>
-      recall(PAST, { text, maxFiles: 10 }).files.map((file) => [file.path, file.why]);
-    expect(why('write a middleware')).toEqual([['docs/middleware.md', 'the most similar task touched it']]);
-  });
-
   it('open files, their neighbours and the folder of work come before others that fit as well', () => {
     expect(paths('improve it')[0]).not.toBe('docs/middleware.md');
     expect(paths('improve it', { open: ['docs/middleware.md'] })[0]).toBe('docs/middleware.md');
