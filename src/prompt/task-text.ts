@@ -9,6 +9,7 @@ import { claimOf, numberOf, type Task } from '../memory/session/task-board.js';
 import { nearIdsHint } from '../shared/nearest-name.js';
 import { clipText, quoted, quotedLines } from '../shared/text.js';
 import { statusText } from '../shared/wire-words.js';
+import { line } from './iteration-sections.js';
 import { beginnings, type Item } from './prompt-items.js';
 
 /**
@@ -17,7 +18,6 @@ import { beginnings, type Item } from './prompt-items.js';
  */
 
 const MAX_BOARD_TASKS = 3;
-const MAX_LINE = 500;
 const MAX_ABOVE = 1000;
 
 /** @throws ThroughlineError `schema_invalid` if the request has no text, and neither plan nor board knows the task */
@@ -137,10 +137,6 @@ function linesOf(text: string): string[] {
 
 /** More than the longest plan text has. */
 const MAX_LINES = 6000;
-
-function line(text: string): string {
-  return clipText(quoted(text), MAX_LINE);
-}
 
 /** The words of people and other agents to the agent of a task: answers to its questions, and unread messages. Newest first. */
 
