@@ -11,7 +11,7 @@ import { stablePrefix } from '../../src/prompt/role-contract.js';
 import { implementer, recorded, rejected, reviewer, stored } from '../support/builders.js';
 import { progressTask, runInitialized } from '../support/ledgers.js';
 import { TASK_PROMPT } from './budget-cases.js';
-import { compiledOrError, dispatchRequest, partsOf, roomOf } from './parts.js';
+import { compiledOrError, dispatchRequest, FIELDS, partsOf, roomOf } from './parts.js';
 
 function stateAfter(...events: readonly SessionEvent[]): SessionState {
   return stored(events).reduce(evolve, emptyState('demo'));
@@ -265,19 +265,8 @@ describe('the prompt of a role', () => {
   });
 
   it('the guide of a prompt names the fields that its ledger has, and no others', () => {
-    const names: Readonly<Record<string, string>> = {
-      required_fixes: 'the required fixes',
-      blockers: 'the blockers',
-      issues: 'the findings of the last review',
-      summary: 'the last result',
-      earlier_summary: 'the first result',
-      changed_files: 'the changed files',
-      failing_tests: 'the failing tests',
-      passing_tests: 'the passing tests',
-      refuted_tests: 'the tests sent back',
-      follow_ups: 'the follow-ups',
-    };
-    const fields = Object.keys(names);
+    // It names neither the verdict of the review nor the place in the plan.
+    const fields = Object.entries(FIELDS).filter(([, field]) => field !== 'assessment' && field !== 'plan');
     const histories = [
       [implementer({ status: 'blocked', blockers: ['no key'] })],
       [WORK],
@@ -288,10 +277,10 @@ describe('the prompt of a role', () => {
     for (const role of ['implementer', 'reviewer'] as const)
       for (const history of histories) {
         const { guide, packet } = partsAfter(role, ...history);
-        const known = fields.filter((field) => packet[field] !== undefined);
+        const known = fields.filter(([, field]) => packet[field] !== undefined);
         // Blockers are not the reviewer's to settle.
-        const named = role === 'reviewer' ? known.filter((field) => field !== 'blockers') : known;
-        expect(fields.filter((field) => guide.includes(names[field] ?? ''))).toEqual(named);
+        const named = role === 'reviewer' ? known.filter(([, field]) => field !== 'blockers') : known;
+        expect(fields.filter(([title]) => guide.includes(`the ${title.toLowerCase()}`))).toEqual(named);
       }
   });
 

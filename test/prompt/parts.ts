@@ -69,7 +69,7 @@ export function partsOf({
 }
 
 /** By the titles of the lines. */
-const FIELDS: Readonly<Record<string, string>> = {
+export const FIELDS: Readonly<Record<string, string>> = {
   'Required fixes': 'required_fixes',
   Blockers: 'blockers',
   'Findings of the last review': 'issues',
