@@ -234,7 +234,7 @@ export function chosenOf(
   const left = considered.filter(({ fact }) => !shown.has(fact)).slice(0, MOST_LEFT);
   return {
     shown: facts.map(({ fact, score }) => ({ fact, score })),
-    left: left.map(({ fact, score, left: why = 'budget' }) => ({ fact, score, why })),
+    left: left.map(({ fact, score, left: why }) => ({ fact, score, why: why ?? 'budget' })),
     learnings: learnings.map(({ learning }) => learning.id),
   };
 }

@@ -161,6 +161,7 @@ export function traceItems(
       { name: 'the recent steps', items: recent, shown: steps, command },
     ],
     /** Returns null if none of the history is shown. */
-    report: (shown: readonly ShownItem[] = []) => (summary === null || shown.length === 0 ? null : compactedReport(summary)),
+    report: (shown: readonly ShownItem[] = []) =>
+      summary === null || shown.length === 0 ? null : compactedReport(summary),
   };
 }

@@ -185,7 +185,6 @@ describe('the delta packet', () => {
       assessment: 'approved',
     });
   });
-  });
 });
 
 const REVIEWED = reviewer({

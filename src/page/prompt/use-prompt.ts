@@ -75,7 +75,11 @@ export function usePrompt(
     'prompt.past',
     error === undefined && request !== undefined ? (request as RequestInput<'prompt.past'>) : null,
   );
-  const failed: QueryState<CompileReply> | undefined = error && { error, loading: false, refresh: base.refresh };
+  const failed: QueryState<CompileReply> | undefined = error && {
+    error,
+    loading: false,
+    refresh: base.refresh,
+  };
   return { query: failed ?? query, request };
 }
 

@@ -85,31 +85,31 @@ export function EntryPanel({ session, entry }: { readonly session: string; reado
         </Button>
       </div>
       <div class="card-body">
-      <p>
-        <Verdict entry={entry} /> {entry.summary}
-      </p>
-      <dl class="pairs">
-        <Pair name="When">{wholeTime(entry.at)}</Pair>
-        <Pair name="Type">
-          <code>{entry.type}</code>
-        </Pair>
-        <Pair name="Flow">
-          <span class="figure">
-            <Flow entry={entry} />
-          </span>
-        </Pair>
-        {entry.prompt === undefined ? null : (
-          <>
-            <Pair name="Left out">{counted(entry.prompt.dropped, 'item')}</Pair>
-            <Pair name="Took">{entry.prompt.durationMs.toFixed(1)} ms</Pair>
-            <Pair name="Hash">
-              <code>{entry.prompt.hash}</code>
-            </Pair>
-          </>
-        )}
-      </dl>
-      <Links session={session} entry={entry} />
-      {entry.dispatch === undefined ? null : <Result session={session} dispatch={entry.dispatch} />}
+        <p>
+          <Verdict entry={entry} /> {entry.summary}
+        </p>
+        <dl class="pairs">
+          <Pair name="When">{wholeTime(entry.at)}</Pair>
+          <Pair name="Type">
+            <code>{entry.type}</code>
+          </Pair>
+          <Pair name="Flow">
+            <span class="figure">
+              <Flow entry={entry} />
+            </span>
+          </Pair>
+          {entry.prompt === undefined ? null : (
+            <>
+              <Pair name="Left out">{counted(entry.prompt.dropped, 'item')}</Pair>
+              <Pair name="Took">{entry.prompt.durationMs.toFixed(1)} ms</Pair>
+              <Pair name="Hash">
+                <code>{entry.prompt.hash}</code>
+              </Pair>
+            </>
+          )}
+        </dl>
+        <Links session={session} entry={entry} />
+        {entry.dispatch === undefined ? null : <Result session={session} dispatch={entry.dispatch} />}
       </div>
     </section>
   );
