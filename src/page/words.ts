@@ -18,6 +18,11 @@ export function counted(count: number, one: string, many = `${one}s`): string {
 /** The roles. The table of kinds is not imported, because it would bring its schemas into the page. */
 export const ROLE_NAMES = ['implementer', 'reviewer', 'observer'] as const satisfies readonly Role[];
 
+/** Returns false for a role that only records. */
+export function hasPrompts(role: Role): boolean {
+  return role !== 'observer';
+}
+
 /** Returns the role that works on a task next. */
 export function nextRole(action: RunStatusReply['tasks'][number]['next_action']): Role {
   return action === 'dispatch_reviewer' ? 'reviewer' : 'implementer';

@@ -5,7 +5,7 @@ import { Button, ButtonLink, Clock, Pair, Tag, wholeTime } from '../components/f
 import { QueryView } from '../components/states.js';
 import { sessionHref, setParams } from '../route.js';
 import { useAsk } from '../use-ask.js';
-import { counted, spaced, toneOf } from '../words.js';
+import { counted, hasPrompts, spaced, toneOf } from '../words.js';
 
 /** An entry on one line, or on two on a narrow screen. */
 export function EntryRow(props: {
@@ -117,8 +117,7 @@ export function EntryPanel({ session, entry }: { readonly session: string; reado
 
 function Links({ session, entry }: { readonly session: string; readonly entry: TimelineEntry }) {
   const { task, role, sequence } = entry;
-  // An observer only records: it has no prompts.
-  const of = { task, role: role === 'observer' ? undefined : role };
+  const of = { task, ...(role !== undefined && hasPrompts(role) && { role }) };
   if (entry.prompt !== undefined) {
     return (
       <p>
