@@ -145,6 +145,7 @@ function compileKind<Request extends CompileRequest, Section extends string, Own
         ...{ name: list.name, command: list.command },
         items: list.sections.flatMap((section) => sections[section]),
         shown: list.sections.flatMap((section) => shown[section]),
+        total: list.sections.reduce((sum, name) => sum + (draft.totals?.[name] ?? sections[name].length), 0),
       })),
       {
         ...{ name: 'the learnings', items: sections.learnings, shown: shown.learnings },

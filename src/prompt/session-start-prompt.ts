@@ -30,7 +30,7 @@ import { contextOf } from './session-notes.js';
 import { goalOf, isOpenLedger, planProgress } from './what-is-ahead.js';
 
 /** Default token budget. The prompt is read at every start. */
-const USUAL = 350;
+const USUAL = 500;
 
 /** What the line of the memory that is left out counts. */
 const MEMORY_SECTIONS = [
@@ -121,16 +121,24 @@ export const SESSION_START: PromptDescriptor<
     const held = factsOf(state)
       .getValid()
       .filter((fact) => !isElsewhere(fact, { branch }));
+    const holding = {
+      decided: decisionsOf(held, results.slice(0, MAX_LAST)),
+      rules: statedAs(held, RELATIONS.rule),
+      tried: triedOf(state, held, results.slice(0, MAX_LAST)),
+      found: statedAs(held, RELATIONS.found),
+      open: openOf(state, held, results),
+      noted: statedAs(held, RELATIONS.noted),
+    };
     const sections = {
       goal: items(goal === undefined ? [] : [goal], MAX_LINE),
       kept: items(keptOf(state), MAX_SHORT),
       last: results.slice(0, MAX_LAST).map((result) => lastItem(state, result, context, branch)),
-      decided: stated(decisionsOf(held, results.slice(0, MAX_LAST)).slice(0, MAX_DECIDED), context),
-      rules: stated(statedAs(held, RELATIONS.rule).slice(0, MAX_RULES), context),
-      tried: stated(triedOf(state, held, results.slice(0, MAX_LAST)).slice(0, MAX_FOUND), context),
-      found: stated(statedAs(held, RELATIONS.found).slice(0, MAX_FOUND), context),
-      open: stated(openOf(state, held, results).slice(0, MAX_OPEN), context),
-      noted: stated(statedAs(held, RELATIONS.noted).slice(0, MAX_NOTED), context),
+      decided: stated(chosen(holding.decided, MAX_DECIDED), context),
+      rules: stated(chosen(holding.rules, MAX_RULES), context),
+      tried: stated(chosen(holding.tried, MAX_FOUND), context),
+      found: stated(chosen(holding.found, MAX_FOUND), context),
+      open: stated(chosen(holding.open, MAX_OPEN), context),
+      noted: stated(chosen(holding.noted, MAX_NOTED), context),
       next: items(nextOf(state, request.degraded), MAX_LINE),
       unread: items(
         unread(state.notebook).map(({ content }) => `"${quoted(content)}"`),
@@ -157,6 +165,14 @@ export const SESSION_START: PromptDescriptor<
     ];
     return {
       sections,
+      totals: {
+        decided: holding.decided.length,
+        rules: holding.rules.length,
+        tried: holding.tried.length,
+        found: holding.found.length,
+        open: holding.open.length,
+        noted: holding.noted.length,
+      },
       order: [...ORDER, ...(taskPrompt === undefined ? [] : MEMORY), ...LAST],
       lists: [
         { name: 'the memory', sections: MEMORY_SECTIONS, command: `${binary} facts ${session}` },
@@ -191,6 +207,15 @@ export const SESSION_START: PromptDescriptor<
     };
   },
 };
+
+/** The words of persons and of the user first and all of them, then the newest `most` of agents. The others are counted. */
+function chosen(statements: readonly Stated[], most: number): Stated[] {
+  const isAgents = ({ fact }: Stated) => (fact?.origin ?? 'agent') === 'agent';
+  return [
+    ...statements.filter((statement) => !isAgents(statement)),
+    ...statements.filter(isAgents).slice(0, most),
+  ];
+}
 
 function items(texts: readonly string[], most = MAX_SHORT): Item[] {
   return texts.map((text) => ({ forms: beginnings(clipText(quoted(text), most)) }));
