@@ -113,7 +113,7 @@ export function addRequest<Name extends RequestName>(
       const cli = cliOf(command);
       const owner = await ownerIn(cli);
       const given = { ...owner, ...fieldsIn(), ...sets };
-      const request = isSpoken ? spoken(given) : given;
+      const request = isSpoken ? spoken(given, { exact, marked: 'agent' in row.shape }) : given;
       const reply = await withClient(cli, async (client) => {
         const answer = await (more.send?.(client, request) ?? client.send(name, request));
         const { sequence }: { sequence?: number } = Object(answer);
@@ -159,11 +159,12 @@ function exampleOf(
   return [words, ...given, scope === 'session' ? session : '', ...options].join('');
 }
 
-/** A person's word comes from a terminal: what has none may be an agent. */
-function spoken(request: Values): Values {
-  if (canAsk()) return request;
-  note("-- it counts as an agent's: a person's word comes from a terminal or the page");
-  return { by: 'a command without a terminal', ...request, agent: true };
+/** A person's word comes from a terminal: what has none may be an agent. `marked`: the request has a field that says so. */
+function spoken({ by, ...request }: Values, { exact, marked }: { exact: boolean; marked: boolean }): Values {
+  if (canAsk()) return { ...request, ...(by !== undefined && { by }) };
+  if (!exact) note("-- it counts as an agent's: a person's word comes from a terminal or the page");
+  if (exact && !marked) return request;
+  return { by: 'a command without a terminal', ...(by !== undefined && { by }), ...request, agent: true };
 }
 
 export function print(cli: Cli, lines: readonly string[]): void {

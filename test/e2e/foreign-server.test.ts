@@ -86,6 +86,8 @@ const CALLS: Readonly<Record<string, readonly string[] | null>> = {
   up: null,
   down: [],
   connect: ['claude', '--yes'],
+  // Takes away what the test looks at.
+  uninstall: null,
   pause: null,
   resume: null,
   doctor: [],
@@ -97,6 +99,7 @@ const CALLS: Readonly<Record<string, readonly string[] | null>> = {
   mcp: [],
   status: [],
   log: [],
+  recall: [SECRET],
   facts: [],
   task: ['add', SECRET],
   note: ['add', SECRET],

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFile, copyFile, mkdir, readdir, readFile } from 'node:fs/promises';
+import { appendFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
@@ -50,6 +50,12 @@ async function log(state: string): Promise<string[]> {
   return lines;
 }
 
+/** The recorded transcript, as written now: calls from before the start of a conversation are those of another one. */
+async function transcriptOfNow(): Promise<string> {
+  const recorded = await readFile(TRANSCRIPT, 'utf8');
+  return recorded.replace(/"timestamp":"[^"]+"/g, `"timestamp":"${new Date().toISOString()}"`);
+}
+
 const eventsNamed = (client: 'claude' | 'codex', event: string) =>
   payloadsOf(client).filter(({ hook_event_name: name }) => name === event);
 
@@ -60,7 +66,8 @@ describe('hooks of an agent', () => {
     const transcript_path = join(state, 'transcript.jsonl');
     for (const payload of payloadsOf('claude')) {
       answers.push(await run('claude', { ...payload, transcript_path }));
-      if (payload.hook_event_name === 'UserPromptSubmit') await copyFile(TRANSCRIPT, transcript_path);
+      if (payload.hook_event_name === 'UserPromptSubmit')
+        await writeFile(transcript_path, await transcriptOfNow());
     }
     await allDealtWith(system.ports);
     const folded = await freshState(system, session);

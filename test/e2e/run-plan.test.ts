@@ -135,7 +135,7 @@ describe('runPlan', () => {
     const { session, events, agents, run } = await prepared('none', {
       script: {
         '2.1 implementer': ['none'],
-        '2.1 reviewer': [answerOf({ task: '9', role: 'reviewer', round: 1 }, 'approved')],
+        '2.1 reviewer': [{ text: answerOf({ task: '9', role: 'reviewer', round: 1 }, 'approved') }],
       },
     });
     expect(await run()).toMatchObject({ outcome: 'done' });

@@ -1,3 +1,4 @@
+import { ThroughlineError } from '../../contracts/errors.js';
 import { projectOf } from '../../contracts/names.js';
 import type { CompileReply } from '../../contracts/replies/compile-reply.js';
 import type { Note } from '../../memory/facts/fact-types.js';
@@ -13,7 +14,11 @@ export const recallTool: McpTool<'recall'> = async ({ session, project, client: 
   const { query, scope = 'session', limit = DEFAULT_LIMIT } = input;
   const { tools } = await connect();
   const where = scope === 'session' ? { session } : { project: projectOf(project) };
-  const { text } = await tools.recall({ query, limit, ...where });
+  const { text } = await tools.recall({ query, limit, ...where }).catch((error: unknown) => {
+    // A session begins with what is stored first.
+    if (error instanceof ThroughlineError && error.code === 'not_found') return { text: '' };
+    throw error;
+  });
   return text === '' ? 'Nothing that is known fits: try other words.' : text;
 };
 

@@ -91,12 +91,12 @@ export const PATTERNS: readonly SecretPattern[] = [
   {
     // Includes the user, which may be the token. A password may hold a slash or an at sign.
     rule: 'url-password',
-    hint: String.raw`:\/\/[^\s"'<>]{0,768}@`,
+    hint: String.raw`:\/\/(?:(?!:\/\/)[^\s"'<>@]){0,768}@`,
     pattern: String.raw`(?<=:\/\/)(?<user>[^\s/:@"'<>\x60]{0,256}:)(?!\d{1,5}[/?#,])(?<secret>[^\s"'<>\x60]{3,512})@(?=[\w.[$-])`,
   },
   {
     rule: 'url-token',
-    hint: String.raw`:\/\/[^\s"'<>]{0,768}@`,
+    hint: String.raw`:\/\/(?:(?!:\/\/)[^\s"'<>@]){0,768}@`,
     pattern: String.raw`:\/\/(?<secret>[^\s/:@"'<>\x60]{20,512})@`,
   },
   {

@@ -26,7 +26,7 @@ export function createRunService({
       if (unfollow) {
         const { reply } = await command(session, 'run.init', (state) => {
           if (state.charter.archived !== undefined) return refuseArchived(state);
-          return state.run === undefined && state.charter.unfollowed
+          return state.sequence === 0 || (state.run === undefined && state.charter.unfollowed)
             ? answer(runStatus)
             : append({ type: 'run.ended', data: {} }, runStatus);
         });
