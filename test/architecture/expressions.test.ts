@@ -62,7 +62,11 @@ const BOUNDED: readonly (readonly [path: string, begins: string, why: string])[]
   ['memory/traces/wordings.ts', '', 'it sees the first 400 characters of a sentence'],
   ['memory/facts/contrast.ts', '', 'it sees the first 400 characters of a statement'],
   ['memory/facts/denials.ts', '', 'it sees the first 400 characters of a statement'],
-  ['memory/session/erased-state.ts', '[*_', 'it runs when a person erases, on texts that are cut before they are stored'],
+  [
+    'memory/session/erased-state.ts',
+    '[*_',
+    'it runs when a person erases, on texts that are cut before they are stored',
+  ],
 ];
 
 const all = await expressionsOfSrc(async (path) => {

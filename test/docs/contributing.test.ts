@@ -17,7 +17,7 @@ function added(page: string): { readonly path: string; readonly line: string }[]
 
 it('each line that the diffs of the page for contributors add still stands in its file', () => {
   const lines = added(readFileSync(`${ROOT}docs/contributing/README.md`, 'utf8'));
-  expect(lines.length).toBeGreaterThan(30);
+  expect(lines.length).toBeGreaterThan(10);
   const gone = lines.filter(
     ({ path, line }) =>
       !readFileSync(ROOT + path, 'utf8')

@@ -31,6 +31,8 @@ describe('the scanner', () => {
     (rule, prefix, body, least) => {
       fc.assert(
         fc.property(fc.stringMatching(new RegExp(`^${prefix}${body}{${least}}$`)), (token) => {
+          // One word of letters may be a name.
+          fc.pre(rule !== 'api-key' || /\d/.test(token));
           const { value, found } = redactText(
             `see 7${token.replace(/^\d/, 'x')} ${token} there`.slice(4),
             scanner,
