@@ -56,7 +56,7 @@ install_test_programs() {
 begin_go_builds() {
   if ! command -v go >/dev/null 2>&1; then return 0; fi
   local version
-  version=$(sed -n "s/^const VERSION = '\(.*\)';$/\1/p" src/nats/server/server-pin.ts)
+  version=$(sed -n "s/^const PINNED = '\(.*\)';$/\1/p" src/nats/server/server-version.ts)
   go_builds=$(mktemp -d)
   (
     export CGO_ENABLED=0 GOBIN=$go_builds

@@ -25,7 +25,7 @@ const UNIT_AMONG_SYSTEM = [
   ...within('cli', 'show-learning show-reply whole-program'),
   ...within('sdk', 'tool-methods'),
   ...within('docker', 'compose'),
-  ...within('nats/server', 'binary-cache server-pin server-version'),
+  ...within('nats/server', 'binary-cache server-version'),
   ...within('nats/jetstream', 'list-streams'),
   ...within('nats/stores', 'nats-sharded-session-log'),
 ];

@@ -5,7 +5,7 @@ import { VERSION } from '../version.js';
 import type { Command, Flags, Numbers } from './cli-command.js';
 import { cliOf, note, out, withConnection } from './command-context.js';
 import { wholeNumber } from './option-parsers.js';
-import { progressLine } from './progress-line.js';
+import { progressLine } from './output.js';
 
 export function backupCommand(program: Command): void {
   program

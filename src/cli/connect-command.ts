@@ -44,7 +44,7 @@ import { VERSION } from '../version.js';
 import type { Command, Flags } from './cli-command.js';
 import { type Cli, cliOf, coloured, note, out, sessionHere, withConnection } from './command-context.js';
 import { diffText } from './diff-text.js';
-import { agreed, canAsk } from './output.js';
+import { confirmed } from './output.js';
 
 type ConnectOptions = ProjectFields & Flags<'remove' | 'all' | 'dryRun' | 'yes' | 'user'>;
 
@@ -107,7 +107,7 @@ async function connectTo(cli: Cli, client: ConnectClientName, options: ConnectOp
   }
   if (installedProgram('throughline', env) === undefined) note(`-- ${NOT_ON_PATH}`);
   const { changes, isDone } = await connected(cli, client, options, scope);
-  if (!isDone) return;
+  if (!isDone || options.dryRun === true) return;
   for (const { path, backup, record } of changes)
     if (backup === 'make') note(`-- ${shown(path)} is kept as ${record.copy}`);
   const changed = scope === 'project' ? changes.map(({ path }) => shown(path)).join(', ') : '';
@@ -116,9 +116,8 @@ async function connectTo(cli: Cli, client: ConnectClientName, options: ConnectOp
       `-- commit ${changed}: work trees and clones have the hooks then. In a clone, run "throughline connect" once`,
     );
   for (const step of confirm(scope)) note(`-- to confirm: ${step}`);
-  const server = options.dryRun === true ? undefined : await serverProblem(cli);
+  const server = await serverProblem(cli);
   if (server !== undefined) note(`-- ${server}`);
-  if (options.dryRun === true) return;
   note(`-- server: ${serverText(cli.server)}`);
 }
 
@@ -244,16 +243,6 @@ async function disconnectAll(cli: Cli, { yes, dryRun }: ConnectOptions): Promise
   note(`-- ${counted(connections.length, 'client')} disconnected`);
 }
 
-/** Asks at the terminal; `--yes` answers. @throws {ThroughlineError} `usage` without a terminal */
-export async function confirmed(question: string, yes: boolean | undefined): Promise<boolean> {
-  if (yes === true) return true;
-  if (!canAsk())
-    throw usageError('no terminal is attached to confirm this: add --yes, or --dry-run to see what changes');
-  const isAgreed = await agreed(`${question} [y/N] `);
-  if (!isAgreed) note('-- nothing was changed');
-  return isAgreed;
-}
-
 async function written(
   cli: Cli,
   changes: readonly FileChange[],
@@ -280,10 +269,8 @@ async function written(
 }
 
 function projectFields({ session, project, plan }: ConnectOptions, scope: Scope): ProjectFields {
-  if (scope === 'user' && (session ?? project ?? plan) !== undefined) {
-    const flag = session !== undefined ? 'session' : project !== undefined ? 'project' : 'plan';
-    throw usageError(`--${flag} is for one project: leave out --user, or the option`);
-  }
+  if (scope === 'user' && (session ?? project ?? plan) !== undefined)
+    throw usageError('--session, --project and --plan are for one project: leave them out, or --user');
   return {
     ...(session !== undefined && { session: token(session, '--session') }),
     ...(project !== undefined && { project }),
@@ -308,7 +295,7 @@ interface ConnectedClient {
   readonly problems: readonly string[];
 }
 
-export function addConnectList(connect: Command): void {
+function addConnectList(connect: Command): void {
   connect
     .command('ls')
     .description('Lists the coding agents: what is installed, connected where, and whether it works.')

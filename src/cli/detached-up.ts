@@ -4,16 +4,16 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Config, stateDirOf, USUAL_VARIABLES } from '../config/config.js';
 import { userStore } from '../config/user-server.js';
-import { messageOf, systemCode, ThroughlineError } from '../contracts/errors.js';
+import { messageOf, ThroughlineError } from '../contracts/errors.js';
 import {
   makePrivateFolder,
   openToAppend,
   readRegularFile,
   writePrivateFile,
 } from '../engine/files/user-state.js';
-import { isRunning, type ProcessIdentity, signalRecorded } from '../nats/server/process-identity.js';
+import { isRunning, type ProcessIdentity } from '../nats/server/process-identity.js';
 import { inStore, textFrom } from '../nats/server/server-process.js';
-import { stopOrphan, storeUse } from '../nats/server/server-store.js';
+import { signalHolder, stopOrphan, storeUse } from '../nats/server/server-store.js';
 import { makeFolder } from '../nats/server/server-version.js';
 
 /** An `up` that has left its terminal: it is found again by the pid file of its store. */
@@ -177,16 +177,7 @@ export async function stopDetached(storeDir: string, withinMs: number): Promise<
     await stopOrphan(storeDir, use);
     return url;
   }
-  const why = (cause: string) =>
-    `process ${starter.pid}, which runs on ${storeDir}, cannot be stopped: ${cause}; stop it by hand`;
-  try {
-    // One that has just ended is gone, and no fault.
-    if (!signalRecorded(starter, 'SIGTERM') && isRunning(starter))
-      throw new ThroughlineError('store_in_use', why('its process cannot be identified'));
-  } catch (cause) {
-    if (systemCode(cause) === undefined) throw cause;
-    throw new ThroughlineError('store_in_use', why(messageOf(cause)), { cause });
-  }
+  signalHolder(storeDir, starter, 'SIGTERM');
   await untilGone(starter, storeDir, withinMs);
   return url;
 }

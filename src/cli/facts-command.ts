@@ -56,12 +56,7 @@ export function factsCommand(program: Command): void {
       const [{ sequence }] = pages;
       const found = pages.flatMap((page) => page.facts).sort((a, b) => a.dispatch - b.dispatch);
       if (json) return out(JSON.stringify(found));
-      const pc = coloursOf(cli);
-      printTable(
-        cli,
-        FACT_HEADINGS,
-        found.map((fact) => factCells(pc, fact)),
-      );
+      printTable(cli, FACT_HEADINGS, found, factCells);
       const hint = found.length > 0 || all ? '' : ': "--all" shows those that have ended, too';
       note(`-- ${counted(found.length, 'fact')} at session sequence ${sequence}${hint}`);
     });

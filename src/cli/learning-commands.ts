@@ -7,7 +7,7 @@ import { type Cli, cliOf, note, out, withClient } from './command-context.js';
 import { type Cell, inLine, nextPageLines } from './output.js';
 import { addFields, addRequests, printTable } from './request-command.js';
 import { onProject, type ProjectOptions, projectIn, projectOption, shownOf } from './session-argument.js';
-import { type Colors, coloursOf } from './show-reply.js';
+import type { Colors } from './show-reply.js';
 
 export function learningCommand(program: Command): void {
   const learning = program
@@ -102,12 +102,7 @@ function printList(
     return;
   }
   const found = 'proposals' in reply ? reply.proposals : [...waiting, ...reply.learnings];
-  const pc = coloursOf(cli);
-  printTable(
-    cli,
-    LEARNING_HEADINGS,
-    found.map((entry) => learningCells(pc, entry, pending !== undefined)),
-  );
+  printTable(cli, LEARNING_HEADINGS, found, (pc, entry) => learningCells(pc, entry, pending !== undefined));
   const option = projectOption(cli, reply.project);
   if (pending !== undefined && waiting.length > 0) note(proposalsNote(pending, 'pending', option));
   note('proposals' in reply ? proposalsNote(reply, status, option) : learningsNote(reply, option));

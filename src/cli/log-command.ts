@@ -13,7 +13,7 @@ import { wholeNumber } from './option-parsers.js';
 import { allPages, nextPageLines } from './output.js';
 import { addFields, printTable, shapeOf } from './request-command.js';
 import { onSession, requireEvents, sessionIfAny, usualSession } from './session-argument.js';
-import { coloursOf, intentLine, TIMELINE_HEADINGS, timelineCells } from './show-reply.js';
+import { intentLine, TIMELINE_HEADINGS, timelineCells } from './show-reply.js';
 
 interface LogOptions
   extends TraceOptions,
@@ -95,19 +95,14 @@ async function listEntries(cli: Cli, command: Command, options: LogOptions): Pro
   });
   if (json) out(JSON.stringify(entries));
   else {
-    const pc = coloursOf(cli);
-    printTable(
-      cli,
-      TIMELINE_HEADINGS,
-      entries.map((entry) => timelineCells(pc, entry)),
-    );
+    printTable(cli, TIMELINE_HEADINGS, entries, timelineCells);
     if (entries.length > 0) note(`-- ${counted(entries.length, 'entry', 'entries')}, the newest first`);
     else note('-- no such entries: without these options all are listed');
   }
   for (const line of nextPageLines(command, next)) note(line);
 }
 
-export interface TraceOptions extends Flags<'json'>, Texts<'entry' | 'pin'> {
+interface TraceOptions extends Flags<'json'>, Texts<'entry' | 'pin'> {
   /** True lists the intents. */
   readonly trace?: true | string;
 }
@@ -117,7 +112,7 @@ type Intent = TracesListed['intents'][number];
 /** Intents of one request. */
 const INTENTS = 200;
 
-export async function showTrace(cli: Cli, session: Token, options: TraceOptions): Promise<void> {
+async function showTrace(cli: Cli, session: Token, options: TraceOptions): Promise<void> {
   const { trace, entry, pin, json } = options;
   if (entry !== undefined && pin !== undefined)
     throw usageError('give either --entry to look at an entry, or --pin to keep it');

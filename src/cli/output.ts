@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { usageError } from '../contracts/errors.js';
 import { visible, visibleInColour } from '../shared/terminal-text.js';
 import { shellWord } from '../shared/text.js';
 import { givenOptions } from './option-parsers.js';
@@ -63,6 +64,20 @@ export function canAsk(): boolean {
   return process.stdin.isTTY === true && process.stderr.isTTY === true;
 }
 
+/**
+ * Asks the person at the terminal; `--yes` answers.
+ *
+ * @throws ThroughlineError `usage` without a terminal
+ * @throws Interrupted by Ctrl-C
+ */
+export async function confirmed(question: string, yes: boolean | undefined): Promise<boolean> {
+  if (yes === true) return true;
+  if (!canAsk()) throw usageError('nothing was changed: no terminal is attached to confirm this. Add --yes');
+  const isAgreed = await agreed(`${question} [y/N] `);
+  if (!isAgreed) note('-- nothing was changed');
+  return isAgreed;
+}
+
 /** Returns true if the person at the terminal says yes; without a terminal no one does. @throws Interrupted by Ctrl-C */
 export async function agreed(question: string, signal?: AbortSignal): Promise<boolean> {
   if (!canAsk() || signal?.aborted) return false;
@@ -95,6 +110,18 @@ export function waitingNote(leftMs: () => number): (failure: Error) => void {
     isNoted = true;
     const until = new Date(Date.now() + leftMs()).toTimeString().slice(0, 8);
     note(`-- no answer yet, trying again until ${until}: ${message}`);
+  };
+}
+
+const NOTE_EVERY_MS = 5000;
+
+/** Says on a terminal how far a long command is, in a line every few seconds. */
+export function progressLine() {
+  let notedAt = performance.now();
+  return (text: string): void => {
+    if (!process.stderr.isTTY || performance.now() - notedAt < NOTE_EVERY_MS) return;
+    notedAt = performance.now();
+    note(`-- ${text}`);
   };
 }
 

@@ -107,20 +107,13 @@ function addHelpCommand(program: Command): void {
 }
 
 function allCommands(): string {
-  const rows = (group: string) => COMMANDS.filter((entry) => entry.group === group);
   const width = Math.max(...COMMANDS.map(({ name }) => name.length));
-  const lines = (group: string) => rows(group).map((row) => `  ${row.name.padEnd(width)}  ${row.summary}`);
-  return [
-    '',
-    'Administrators:',
-    ...lines('admin'),
-    '',
-    'Developers:',
-    ...lines('dev'),
-    '',
-    'Called by programs:',
-    ...lines('hidden'),
-  ].join('\n');
+  const groups = { admin: 'Administrators', dev: 'Developers', hidden: 'Called by programs' };
+  const lines = Object.entries(groups).flatMap(([group, title]) => {
+    const rows = COMMANDS.filter((entry) => entry.group === group);
+    return ['', `${title}:`, ...rows.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`)];
+  });
+  return lines.join('\n');
 }
 
 /** The name of the command that is asked for, or asked about with `help`, as the table says it. */

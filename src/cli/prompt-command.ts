@@ -213,7 +213,7 @@ function addList(prompt: Command): void {
       });
       if (json) return out(JSON.stringify(prompts));
       const { printTable } = await import('./request-command.js');
-      printTable(cli, PROMPT_HEADINGS, prompts.map(promptCells));
+      printTable(cli, PROMPT_HEADINGS, prompts, promptCells);
       const none =
         task === undefined
           ? `"throughline prompt --session ${session}" compiles one`

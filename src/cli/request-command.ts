@@ -8,7 +8,7 @@ import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import type { Command } from './cli-command.js';
 import { type Cli, cliOf, coloured, note, out, sessionOf, withClient } from './command-context.js';
 import { fraction, settingPair, TASK_STATUS_WORDS, taskStatus, wholeNumber } from './option-parsers.js';
-import { type Cell, canAsk, nextPageLines, table } from './output.js';
+import { canAsk, nextPageLines } from './output.js';
 import {
   deciderIn,
   deciding,
@@ -20,7 +20,7 @@ import {
   SESSION_DEFAULT,
   usualSession,
 } from './session-argument.js';
-import { type Colors, coloursOf, showReply } from './show-reply.js';
+import { type Colors, coloursOf, showReply, tableOf } from './show-reply.js';
 
 /** Commands that are one request: arguments, options, defaults and descriptions come from the schema of the request. */
 
@@ -121,7 +121,7 @@ export function addRequest<Name extends RequestName>(
           requireEvents(owner.session, sequence ?? 1);
         return answer;
       });
-      const { json } = command.opts<{ json?: boolean }>();
+      const { json } = command.optsWithGlobals<{ json?: boolean }>();
       if (json) out(JSON.stringify(reply));
       else print(cli, more.show?.(reply, coloursOf(cli)) ?? showReply(name, reply, coloursOf(cli)));
       const remark = json ? undefined : more.remark?.(reply, cli);
@@ -171,10 +171,12 @@ export function print(cli: Cli, lines: readonly string[]): void {
   if (lines.length > 0) out(lines.join('\n'), coloured(cli));
 }
 
-/** Prints a list below its headings; nothing without rows. */
-export function printTable(cli: Cli, headings: readonly string[], rows: readonly (readonly Cell[])[]): void {
-  if (rows.length > 0) print(cli, table(headings, rows, coloursOf(cli).dim));
+/** Prints a list below its headings; nothing without items. */
+export function printTable<Item>(cli: Cli, ...of: Rest<Parameters<typeof tableOf<Item>>>): void {
+  print(cli, tableOf(coloursOf(cli), ...of));
 }
+
+type Rest<List extends readonly unknown[]> = List extends [unknown, ...infer Others] ? Others : never;
 
 export function sentence(summary: string): string {
   return `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`;
@@ -208,7 +210,8 @@ export function addFields(
   const fields = Object.entries(shape).filter(([field]) => !places.includes(field));
   for (const [field, schema] of fields) command.addOption(optionOf(nameOf(field), field, schema));
   return () => {
-    const options = command.opts();
+    // Commander gives an option that both have to the command above.
+    const options = command.optsWithGlobals();
     const given = [
       ...places.map((field, at) => [field, command.processedArgs[at]]),
       ...fields.map(([field]) => [field, options[nameOf(field)]]),

@@ -8,7 +8,7 @@ import { cliOf, note, out, withClient } from './command-context.js';
 import { addImportGit } from './import-git.js';
 import { readBody, wholeNumber } from './option-parsers.js';
 import { addRequest } from './request-command.js';
-import { REJECTED_HEADINGS, rejectedCells, rejectedLine, tabled } from './show-reply.js';
+import { rejectedLine } from './show-reply.js';
 import { addUnsent } from './unsent-command.js';
 
 export function resultCommand(program: Command): void {
@@ -24,8 +24,6 @@ export function resultCommand(program: Command): void {
       'throughline result retry 3 --file result.json',
     );
   addRequest(result, 'tool.rejected-list', {
-    show: ({ rejected }, pc) =>
-      rejected.length === 0 ? [] : tabled(pc, REJECTED_HEADINGS, rejected.map(rejectedCells), ''),
     remark: ({ rejected }) => counted(rejected.length, 'rejected result'),
   });
   addShow(result);

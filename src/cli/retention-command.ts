@@ -1,12 +1,11 @@
 import { Argument } from 'commander';
-import { usageError } from '../contracts/errors.js';
 import { RETENTION_ACTIONS } from '../contracts/lifecycle-record.js';
 import type { ToolReply } from '../contracts/requests.js';
 import { counted, quoted } from '../shared/text.js';
 import type { Command, Flags, Texts } from './cli-command.js';
 import { cliOf, note, out, withClient } from './command-context.js';
 import { days } from './option-parsers.js';
-import { agreed, canAsk } from './output.js';
+import { confirmed } from './output.js';
 
 /** `throughline admin retention`: sessions without activity. A dry run counts what a rule would do. */
 
@@ -64,8 +63,10 @@ export function retentionCommand(program: Command): void {
       await withClient(cliOf(command), async (client) => {
         const preview = await client.tools.retentionSet({ action, ...of, dryRun: true });
         if (dryRun) return show(preview, json);
-        if (yes !== true && preview.forget > 0 && !(await isSure(preview)))
-          return note('-- nothing was changed');
+        if (yes !== true && preview.forget > 0) {
+          for (const line of retentionLines(preview)) note(line);
+          if (!(await confirmed('Set this rule?', yes))) return;
+        }
         show(await client.tools.retentionSet({ action, ...of }), json);
       });
     });
@@ -76,14 +77,6 @@ const PREVIEW = 'list them with "throughline session ls --older-than"';
 function show(reply: ToolReply<'retention-show'>, json = false): void {
   if (json) out(JSON.stringify(reply));
   else for (const line of retentionLines(reply)) out(line);
-}
-
-async function isSure(reply: ToolReply<'retention-show'>): Promise<boolean> {
-  for (const line of retentionLines(reply)) note(line);
-  if (canAsk()) return agreed('Set this rule? [y/N] ');
-  throw usageError(
-    'nothing was changed: sessions would be erased at once, and no terminal is attached to confirm it. Add --yes',
-  );
 }
 
 export function retentionLines({ rules, archive, forget }: ToolReply<'retention-show'>): string[] {

@@ -1,5 +1,4 @@
 import { addressOf } from '../config/user-server.js';
-import { usageError } from '../contracts/errors.js';
 import { growHeapSlowly, Shutdown } from '../engine/runtime/shutdown.js';
 import { accessOptions, shownAddress } from '../nats/connection/nats-access.js';
 import { SERVICES, serve } from '../services/serve.js';
@@ -32,7 +31,7 @@ export function serveCommand(program: Command): void {
     .command('serve')
     .description(
       'Starts the services, or only some of them, on the server that NATS_URL or --nats names. The inspector starts\n' +
-        'only with --inspector-port or "--only inspector"; its URL is printed on a separate line.',
+        'only with one of its options or "--only inspector"; its URL is printed on a separate line.',
     )
     .choice('--only <service...>', 'start only these; any number of processes may run the same one', SERVED)
     .option('--check', 'only check the settings and the files they name; exit code 2 when one is wrong')
@@ -68,25 +67,15 @@ export function serveCommand(program: Command): void {
   addMonitoringOptions(command);
 }
 
-/** @throws ThroughlineError `usage` for options of an inspector that is not served */
+/** Any option of the inspector asks for it. */
 function servedBy(options: ServeOptions): readonly Served[] {
-  const { inspectorPort, inspectorHost, inspectorName, inspectorRole } = options;
-  const only: readonly Served[] = options.only ?? SERVICES;
-  if (only.includes('inspector')) return only;
-  if (inspectorPort !== undefined) return [...only, 'inspector'];
-  const flags = {
-    '--inspector-host': inspectorHost,
-    '--inspector-name': inspectorName,
-    '--inspector-role': inspectorRole,
-  };
-  const [flag] = Object.entries(flags).find(([, value]) => value !== undefined) ?? [];
-  if (flag === undefined) return only;
-  throw usageError(`${flag} is only for the inspector: give --inspector-port, too`);
+  const { only = SERVICES, inspectorPort, inspectorHost, inspectorName, inspectorRole } = options;
+  const asks = inspectorPort ?? inspectorHost ?? inspectorName ?? inspectorRole;
+  return asks === undefined || only.includes('inspector') ? only : [...only, 'inspector'];
 }
 
 /** Whatever a start reads because a setting or an option names it, without a server. */
 async function checkSettings({ config, server }: Cli, options: ServeOptions): Promise<void> {
-  servedBy(options);
   checkMonitoring(options);
   // Only reads what the settings name: one's own server need not run for that.
   accessOptions(server.kind === 'own' ? 'nats://localhost' : server.url, config.access);

@@ -1,8 +1,12 @@
-import type { Command } from './cli-command.js';
-import { addRemove } from './remove-commands.js';
+import type { ToolReply } from '../contracts/requests.js';
+import type { StoredCounts } from '../contracts/session-requests.js';
+import { counted } from '../shared/text.js';
+import type { Command, Flags } from './cli-command.js';
+import { cliOf, note, out, withClient } from './command-context.js';
+import { confirmed, progressLine } from './output.js';
 import { addRequests } from './request-command.js';
-import { shownOf } from './session-argument.js';
-import { addExport, addImport } from './session-import.js';
+import { onSession, sessionGiven, shownOf } from './session-argument.js';
+import { addExport, addImport, patiently } from './session-import.js';
 import { sessionLines } from './show-reply.js';
 
 export function sessionCommand(program: Command): void {
@@ -26,4 +30,88 @@ export function sessionCommand(program: Command): void {
   addExport(session);
   addImport(session);
   addRemove(session);
+}
+
+type ForgetOptions = Flags<'yes' | 'withLearnings' | 'json'>;
+type Reply = ToolReply<'session-forget'>;
+
+const NOTHING = 'nothing';
+const LOOK_MS = 200;
+
+/** `session rm` shows what would go before it asks. */
+function addRemove(session: Command): void {
+  onSession(session.command('rm'))
+    .summary('remove a session for good')
+    .description(
+      'Erases a session for good: its events, results, rejected results, snapshots and prompts, and what names it in\n' +
+        'learnings. A session of that name then begins at nothing. Learnings that a person has accepted belong to the project\n' +
+        'and stay; --with-learnings removes those that rest on this session alone.',
+    )
+    .option('-y, --yes', 'do not ask')
+    .option('--with-learnings', 'also remove accepted learnings that rest on this session alone')
+    .option('--json', 'one line of JSON: the last reply')
+    .examples('throughline session rm demo', 'throughline session rm demo --yes')
+    .action(async (...given: unknown[]) => {
+      const command = given.at(-1) as Command;
+      const cli = cliOf(command);
+      const name = sessionGiven(cli, command);
+      const { yes, json = false, withLearnings = false } = command.opts<ForgetOptions>();
+      const nothingLeft = (reply: Reply) =>
+        out(json ? JSON.stringify(reply) : `nothing is left of session ${name}: it was removed before`);
+      await withClient(cli, async ({ tools }) => {
+        const ask = (more: { readonly dryRun?: boolean; readonly confirm?: string }) =>
+          tools.sessionForget({ session: name, withLearnings, ...more });
+        if (yes !== true) {
+          const reply = await ask({ dryRun: true });
+          if (reply.forgotten === true) return nothingLeft(reply);
+          const found = inWords(reply.found);
+          // The request itself says of an unknown session that nothing is stored.
+          if (found === NOTHING) return void (await ask({ confirm: name }));
+          note(`This erases session ${name} for good: ${found}`);
+          if (reply.found.learnings > 0 && !withLearnings)
+            note('-- learnings that were accepted stay, without what names this session');
+          if (!(await confirmed('Erase it?', yes))) return;
+        }
+        const reply = await erased((dryRun) => ask({ confirm: name, dryRun }));
+        if (reply.forgotten === true) return nothingLeft(reply);
+        if (json) return out(JSON.stringify(reply));
+        out(`removed session ${name}: ${inWords(reply.found)}`);
+        note('-- backups, logs and what agents wrote down elsewhere are not touched');
+      });
+    });
+}
+
+/**
+ * Asks until everything is erased. Returns the first reply, with what was found, as done. It asks once, and looks by dry runs:
+ * to ask again would erase what came for the next session of the name.
+ */
+export async function erased(ask: (dryRun: boolean) => Promise<Reply>): Promise<Reply> {
+  const progress = progressLine();
+  const first = await ask(false);
+  for (let { state } = first; state === 'running'; ) {
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    const seen = await patiently(() => ask(true));
+    state = seen.state;
+    if (state === 'running') progress(`erasing: ${inWords(seen.found)} left`);
+  }
+  return { ...first, state: 'done' };
+}
+
+const WORDS: Readonly<Record<keyof StoredCounts, readonly [one: string, many: string]>> = {
+  events: ['event', 'events'],
+  dispatches: ['result', 'results'],
+  rejected: ['rejected result', 'rejected results'],
+  snapshots: ['snapshot', 'snapshots'],
+  prompts: ['prompt', 'prompts'],
+  telemetry: ['record of telemetry', 'records of telemetry'],
+  index: ['index entry', 'index entries'],
+  learnings: ['entry of learnings', 'entries of learnings'],
+};
+
+const KINDS = Object.keys(WORDS) as (keyof StoredCounts)[];
+
+/** `1,204 events, 1,198 results`: what is not zero. */
+function inWords(counts: StoredCounts): string {
+  const texts = KINDS.filter((kind) => counts[kind] > 0).map((kind) => counted(counts[kind], ...WORDS[kind]));
+  return texts.length === 0 ? NOTHING : texts.join(', ');
 }

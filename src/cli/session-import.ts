@@ -16,6 +16,7 @@ import {
 } from '../contracts/session-file.js';
 import { checkpointOf } from '../memory/session/checkpoint.js';
 import { ImportedState } from '../memory/session/imported-state.js';
+import { keepTrying } from '../sdk/keep-trying.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { visible } from '../shared/terminal-text.js';
 import { counted, isObject } from '../shared/text.js';
@@ -23,7 +24,6 @@ import { VERSION } from '../version.js';
 import type { Command, Flags, Texts } from './cli-command.js';
 import { cliOf, note, out, withClient } from './command-context.js';
 import { allPages } from './output.js';
-import { patiently, progressLine } from './progress-line.js';
 import { onSession, requireEvents, sessionGiven } from './session-argument.js';
 
 type ImportOptions = Flags<'json'> & Texts<'as'>;
@@ -80,12 +80,10 @@ async function imported(client: ThroughlineClient, session: Token, file: Session
   await ask({ checkpoint: { v: EVENT_VERSION, type: 'session.checkpoint', at: state.lastEventAt, data } });
   // The log of an archived session is its checkpoint.
   if (state.charter.archived !== undefined) return;
-  const progress = progressLine();
   let from = 0;
   for (const history of pagesOf(file.events)) {
     await ask({ from, history });
     from += history.length;
-    progress(`${from} of ${counted(file.events.length, 'event')} imported`);
   }
 }
 
@@ -178,13 +176,10 @@ export function addExport(session: Command): void {
     .examples('throughline session export demo > demo.jsonl', 'throughline session export --all > all.jsonl')
     .action(async (_: string | undefined, { all = false }: ExportOptions, command: Command) => {
       const cli = cliOf(command);
-      const progress = progressLine();
       await withClient(cli, async (client) => {
         const names = all ? await allSessions(client) : [sessionGiven(cli, command)];
         for (const name of names) {
-          const { events, skipped } = await exported(client, name, (count) =>
-            progress(`${counted(count, 'event')} exported`),
-          );
+          const { events, skipped } = await exported(client, name);
           const left =
             skipped === 0 ? '' : `; ${counted(skipped, 'message')} that cannot be read as events left out`;
           note(`-- exported session ${name}: ${counted(events, 'event')}${left}`);
@@ -202,7 +197,7 @@ async function allSessions({ tools }: ThroughlineClient): Promise<string[]> {
   return [...new Set(pages.flatMap(({ sessions }) => sessions.map(({ session }) => session)))];
 }
 
-async function exported(client: ThroughlineClient, session: string, onEvents: (count: number) => void) {
+async function exported(client: ThroughlineClient, session: string) {
   const write = async (lines: readonly object[]) => {
     // JSON that is the same, and that a terminal may be shown.
     const text = lines.map((line) => `${visible(JSON.stringify(line))}\n`).join('');
@@ -219,10 +214,16 @@ async function exported(client: ThroughlineClient, session: string, onEvents: (c
     await write(page.events);
     events += page.events.length;
     skipped += page.skipped;
-    onEvents(events);
     cursor = page.next;
     if (cursor === undefined) break;
   }
   await write([{ events }]);
   return { events, skipped };
+}
+
+/** Longest time to retry while the server is away, or limits the rate, during a long operation. */
+const TRIED_MS = 60_000;
+
+export function patiently<T>(ask: () => Promise<T>): Promise<T> {
+  return keepTrying(ask, { timeoutMs: TRIED_MS });
 }

@@ -11,7 +11,7 @@ import { table } from './output.js';
 
 export const PROMPT_HEADINGS = ['ID', 'TIME', 'KIND', 'ROLE', 'TASK', 'SEQUENCE', 'TOKENS', 'FACTS', 'MS'];
 
-export function promptCells(prompt: PromptTrace): string[] {
+export function promptCells(_: unknown, prompt: PromptTrace): string[] {
   const { id, at, kind, task = '-', role = '-', sequence, tokens, factsShown, durationMs } = prompt;
   return [id, at, kind, role, quoted(task), ...[sequence, tokens, factsShown, durationMs].map(String)];
 }
@@ -20,7 +20,7 @@ export function promptCells(prompt: PromptTrace): string[] {
 export function promptLines(prompt: PromptTrace): string[] {
   const { facts, left, learnings, hash, prefixHash, room, dropped, factsTotal, vectors } = prompt;
   return [
-    ...table(PROMPT_HEADINGS, [promptCells(prompt)], String),
+    ...table(PROMPT_HEADINGS, [promptCells(undefined, prompt)], String),
     `hash ${hash}${prefixHash === undefined ? '' : `, prefix ${prefixHash}`}`,
     `${room} tokens of room, ${counted(dropped, 'item')} left out, ${counted(factsTotal, 'fact')} known`,
     vectors === undefined ? 'ordered by words alone' : `ordered by words and by meaning, ${vectors}`,

@@ -7,13 +7,12 @@ import type { RunStatusReply } from '../contracts/replies/run-reply.js';
 import type { SessionListed } from '../contracts/replies/session-reply.js';
 import type { TracesListed } from '../contracts/replies/trace-reply.js';
 import type { ReplyTo, RequestName, ToolReply } from '../contracts/requests.js';
-import { age, clipText, counted, oneLine, quoted } from '../shared/text.js';
+import { age, clipText, counted, quoted } from '../shared/text.js';
 import { cameText, spaced, stallText, statusText, toneOf } from '../shared/wire-words.js';
 import { answerCommand } from '../work/task-step.js';
 import { type Cli, coloured } from './command-context.js';
 import { type Cell, inLine, table } from './output.js';
 import { retentionLines } from './retention-command.js';
-import { PROMPT_HEADINGS, promptCells, promptLines } from './show-prompt.js';
 
 /**
  * The replies of the tools as lines for people. The client has parsed each reply once; text of agents may hold escape
@@ -58,18 +57,14 @@ const RENDERERS: { readonly [Name in RequestName]?: Renderer<Name> } = {
     tabled(
       pc,
       ['ID', 'PRIO', 'STATUS', 'TASK'],
-      tasks.map((task) => taskCells(pc, task)),
+      tasks,
+      taskCells,
       'no tasks: "throughline task add" adds one',
     ),
   'tool.task-delete': ({ deleted }) => [`${deleted} deleted`],
   ...{ 'tool.note-add': note, 'tool.note-edit': note },
   'tool.note-list': ({ notes }, pc) =>
-    tabled(
-      pc,
-      ['ID', 'TYPE', 'NOTE'],
-      notes.map((note) => noteCells(pc, note)),
-      'no notes: "throughline note add" writes one',
-    ),
+    tabled(pc, ['ID', 'TYPE', 'NOTE'], notes, noteCells, 'no notes: "throughline note add" writes one'),
   'tool.note-delete': ({ deleted }) => [`${deleted} deleted`],
   ...{ 'tool.inbox-add': message, 'tool.inbox-mark-read': message },
   'tool.blocker-answer': ({ answer: { task, questions, answer } }) => [
@@ -80,7 +75,8 @@ const RENDERERS: { readonly [Name in RequestName]?: Renderer<Name> } = {
     tabled(
       pc,
       ['ID', 'STATE', 'MESSAGE'],
-      messages.map((message) => messageCells(pc, message)),
+      messages,
+      messageCells,
       'no unread messages: --all shows those that were read',
     ),
   ...{
@@ -92,26 +88,14 @@ const RENDERERS: { readonly [Name in RequestName]?: Renderer<Name> } = {
     tabled(
       pc,
       ['NO', 'BEGAN', 'STATE', 'SUMMARY'],
-      iterations.map((iteration) => iterationCells(pc, iteration)),
+      iterations,
+      iterationCells,
       'no iterations: an agent begins one with "throughline tool iteration-start"',
     ),
   ...{ 'tool.session-open': session, 'tool.session-complete': session, 'tool.session-restart': session },
   ...{ 'tool.session-reopen': session, 'tool.session-archive': session },
   'tool.session-list': ({ sessions }, pc) =>
     sessions.length === 0 ? ['no such sessions'] : sessionLines(pc, sessions),
-  'tool.session-export': ({ events }) =>
-    listed(
-      events.map((event) => oneLine(JSON.stringify(event))),
-      'no such events: "throughline session ls" lists the sessions that have some',
-    ),
-  'tool.dispatch-show': (result) => [resultText(result)],
-  'tool.fact-find': ({ facts }, pc) =>
-    tabled(
-      pc,
-      FACT_HEADINGS,
-      facts.map((fact) => factCells(pc, fact)),
-      'no such facts: --all finds those that have ended, too',
-    ),
   'tool.recall': ({ text }) => listed(text.split('\n').filter(Boolean), 'nothing fits: try other words'),
   'tool.fact-show': factLines,
   'tool.fact-retract': ({ fact }, pc) => [factLine(fact, pc)],
@@ -123,15 +107,6 @@ const RENDERERS: { readonly [Name in RequestName]?: Renderer<Name> } = {
   'tool.fact-correct': ({ fact, corrected }, pc) => [factLine(corrected, pc), factLine(fact, pc)],
   'tool.file-list': ({ files }) =>
     listed(fileLines({ files }), 'no such files: results name them in files_modified'),
-  'tool.timeline-list': ({ entries }, pc) =>
-    tabled(
-      pc,
-      TIMELINE_HEADINGS,
-      entries.map((entry) => timelineCells(pc, entry)),
-      'no such entries: with the session alone all are listed',
-    ),
-  'tool.trace-list': ({ intents }) =>
-    listed(intents.map(intentLine), 'no intent has a trace yet: "throughline publish trace" begins one'),
   'tool.snapshot-show': ({ text, sequence: _, ...fields }, pc) => [
     ...(text === undefined ? [] : [text]),
     ...fieldLines(pc, fields),
@@ -139,15 +114,7 @@ const RENDERERS: { readonly [Name in RequestName]?: Renderer<Name> } = {
   'tool.telemetry-show': (report, pc) => fieldLines(pc, report),
   ...{ 'tool.retention-show': retention, 'tool.retention-set': retention },
   'tool.rejected-list': ({ rejected }, pc) =>
-    tabled(pc, REJECTED_HEADINGS, rejected.map(rejectedCells), 'no such rejected results'),
-  'tool.prompt-list': ({ prompts }, pc) =>
-    tabled(
-      pc,
-      PROMPT_HEADINGS,
-      prompts.map(promptCells),
-      'no such prompts: each that is compiled is kept, the newest 200',
-    ),
-  'tool.prompt-show': ({ prompt }) => promptLines(prompt),
+    tabled(pc, REJECTED_HEADINGS, rejected, rejectedCells, 'no such rejected results'),
 };
 
 /** A reply as lines of text; as JSON for a tool that only programs use. */
@@ -160,18 +127,35 @@ export function showReply<Name extends RequestName>(
   return renderer?.(reply, colours) ?? [JSON.stringify(reply)];
 }
 
-export function tabled(
+/** Returns items as a table, a row each; `none` where there are none. */
+function tabled<Item>(
   pc: Colors,
   headings: readonly string[],
-  rows: readonly (readonly Cell[])[],
+  items: readonly Item[],
+  cellsOf: (pc: Colors, item: Item) => readonly Cell[],
   none: string,
 ): readonly string[] {
-  return rows.length === 0 ? [none] : table(headings, rows, pc.dim);
+  return listed(tableOf(pc, headings, items, cellsOf), none);
+}
+
+/** Returns items below their headings; nothing without items. */
+export function tableOf<Item>(
+  pc: Colors,
+  headings: readonly string[],
+  items: readonly Item[],
+  cellsOf: (pc: Colors, item: Item) => readonly Cell[],
+): readonly string[] {
+  if (items.length === 0) return [];
+  return table(
+    headings,
+    items.map((item) => cellsOf(pc, item)),
+    pc.dim,
+  );
 }
 
 const TONE_COLOURS = { good: 'green', warn: 'yellow', bad: 'red', info: 'cyan' } as const;
 
-export function toned(pc: Colors, word: string, text = spaced(word)): Cell {
+function toned(pc: Colors, word: string, text = spaced(word)): Cell {
   const tone = toneOf(word);
   return tone === 'quiet' ? text : { text, colour: pc[TONE_COLOURS[tone]] };
 }
@@ -386,7 +370,7 @@ function factLine(fact: FoundFact, pc: Colors = picocolors.createColors(false)):
 }
 
 /** Says what closed a fact; empty while it is valid. */
-export function closing({ closed_by, retracted, ended }: FoundFact): string {
+function closing({ closed_by, retracted, ended }: FoundFact): string {
   if (ended !== undefined) {
     const term = ended.term === undefined ? '' : `: ${ended.term}`;
     return ` (${quoted(`${ended.how} by ${ended.by}${term}`)})`;
@@ -397,7 +381,7 @@ export function closing({ closed_by, retracted, ended }: FoundFact): string {
   return ` (${quoted(`${what} by ${by}${reason === undefined ? '' : `: ${reason}`}`)})`;
 }
 
-export function factLines({ fact, history, closedBy, shownIn }: FactShown): string[] {
+function factLines({ fact, history, closedBy, shownIn }: FactShown): string[] {
   const closer = [closedBy?.role, closedBy?.task && `task ${quoted(closedBy.task)}`]
     .filter(Boolean)
     .join(', ');
@@ -415,7 +399,7 @@ export function factLines({ fact, history, closedBy, shownIn }: FactShown): stri
   ];
 }
 
-export function fileLines({ files }: Pick<FilesListed, 'files'>): string[] {
+function fileLines({ files }: Pick<FilesListed, 'files'>): string[] {
   return files.map(
     ({ path, uses, tasks }) =>
       `${quoted(path)}  ${counted(uses, 'result')}, tasks ${tasks.map(quoted).join(', ')}`,
@@ -441,16 +425,15 @@ export function progressLines(pc: Colors, progress: Progress, width = 0): string
   ];
 }
 
-export const REJECTED_HEADINGS = ['ID', 'TIME', 'SUBJECT', 'RESULT', 'BYTES', 'WHY'];
+const REJECTED_HEADINGS = ['ID', 'TIME', 'SUBJECT', 'RESULT', 'BYTES', 'WHY'];
 
-export function rejectedCells(entry: RejectedShown): string[] {
+function rejectedCells(_: Colors, entry: RejectedShown): string[] {
   const { id, at, subject, sequence, code, bytes, reason } = entry;
   return [String(id), at, subject, String(sequence), String(bytes), `${code}: ${reason}`];
 }
 
-export function rejectedLine(entry: RejectedShown): string {
-  const [id, at, subject, sequence, bytes, why] = rejectedCells(entry);
-  return `${id}  ${at}  ${subject}  result ${sequence}  ${bytes} bytes  ${why}`;
+export function rejectedLine({ id, at, subject, sequence, code, bytes, reason }: RejectedShown): string {
+  return `${id}  ${at}  ${subject}  result ${sequence}  ${bytes} bytes  ${code}: ${reason}`;
 }
 
 export function resultText(result: DispatchResult): string {

@@ -6,6 +6,27 @@ import { type Cli, note } from './command-context.js';
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
+ * Calls `onFirst` with the exit code that shells expect after the first signal; the second one ends the process at once.
+ *
+ * @returns removes the listeners
+ */
+export function onFirstSignal(onFirst: (code: number) => void): () => void {
+  let isTold = false;
+  const onSignal = (signal: NodeJS.Signals) => {
+    const code = 128 + constants.signals[signal];
+    // A terminal that closes may send SIGHUP twice, by its shell and by the system.
+    if (isTold && signal === 'SIGHUP') return;
+    if (isTold) process.exit(code);
+    isTold = true;
+    onFirst(code);
+  };
+  for (const signal of SIGNALS) process.on(signal, onSignal);
+  return () => {
+    for (const signal of SIGNALS) process.off(signal, onSignal);
+  };
+}
+
+/**
  * Starts something and keeps it running until SIGINT, SIGTERM or SIGHUP, which the closing of its terminal sends, or
  * until it says that it failed; then stops it within the deadline, and ends by force what does not stop. While it starts,
  * a signal waits for that, no longer than the deadline either. A second SIGINT or SIGTERM ends the process at once.
@@ -27,10 +48,8 @@ export async function runUntilSignal(
   const givenUp = new Promise<never>((_, reject) => {
     refuse = reject;
   });
-  const onSignal = (signal: NodeJS.Signals) => {
-    // A terminal that closes may send SIGHUP twice, by its shell and by the system.
-    if (stopping && signal === 'SIGHUP') return;
-    if (stopping) process.exit(128 + constants.signals[signal]);
+  const release = onFirstSignal(() => {
+    if (stopping) return;
     stopping = true;
     if (!started) {
       note(
@@ -39,8 +58,7 @@ export async function runUntilSignal(
       giveUp = setTimeout(refuse, shutdownMs, new ThroughlineError('unavailable', NOT_STARTED));
     }
     finish();
-  };
-  for (const signal of SIGNALS) process.on(signal, onSignal);
+  });
   let failure: unknown;
   try {
     const starting = start((error) => {
@@ -55,7 +73,7 @@ export async function runUntilSignal(
   stopping = true;
   clearTimeout(giveUp);
   const late = await shutdown.release(shutdownMs).catch((error: unknown) => error);
-  for (const signal of SIGNALS) process.off(signal, onSignal);
+  release();
   if (failure === undefined && late !== undefined) throw late;
   // Report the first failure; a failed stop is only a note.
   if (late !== undefined) note(`throughline: ${messageOf(late)}`);

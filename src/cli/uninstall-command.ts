@@ -3,8 +3,9 @@ import { stateDirOf } from '../config/config.js';
 import { userStore } from '../config/user-server.js';
 import type { Command, Flags } from './cli-command.js';
 import { cliOf, note, out } from './command-context.js';
-import { confirmed, everyConnection, removeConnections } from './connect-command.js';
+import { everyConnection, removeConnections } from './connect-command.js';
 import { runningUp, stopDetached } from './detached-up.js';
+import { confirmed } from './output.js';
 import { PATIENCE_MS } from './up-command.js';
 
 export function uninstallCommand(program: Command): void {

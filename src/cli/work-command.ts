@@ -1,4 +1,3 @@
-import { constants } from 'node:os';
 import { Option } from 'commander';
 import type { AgentSession } from '../agents/agent-session.js';
 import { stateDirOf, USUAL_VARIABLES } from '../config/config.js';
@@ -14,6 +13,7 @@ import { type Cli, cliOf, note, out, sessionHere, withClient } from './command-c
 import { dollars, duration, wholeNumber } from './option-parsers.js';
 import { agreed, canAsk, Interrupted } from './output.js';
 import { usualPlan } from './plan-command.js';
+import { onFirstSignal } from './signals.js';
 
 /** Begins the name of an agent that speaks the Agent Client Protocol. */
 const ACP = 'acp:';
@@ -76,7 +76,6 @@ export function workCommand(program: Command): void {
 }
 
 const EXIT_CODES: Readonly<Record<RunOutcome, number>> = { done: 0, needed: 3, limit: 4, stopped: 130 };
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 async function work(cli: Cli, options: WorkOptions): Promise<RunSummary> {
   const { session, plan, isGuessed = false, project } = placeOf(cli, options);
@@ -159,23 +158,12 @@ function placeOf(cli: Cli, options: WorkOptions): Partial<AgentSession> & { sess
 function interruption() {
   const controller = new AbortController();
   let code: number | undefined;
-  const onSignal = (signal: NodeJS.Signals) => {
-    const by = 128 + constants.signals[signal];
-    // A terminal that closes may send SIGHUP twice, by its shell and by the system.
-    if (code !== undefined && signal === 'SIGHUP') return;
-    if (code !== undefined) process.exit(by);
+  const release = onFirstSignal((by) => {
     code = by;
     note('-- stops: agents are told to end; again ends them at once');
     controller.abort(new ThroughlineError('unavailable', 'stopped', { details: { closed: true } }));
-  };
-  for (const signal of SIGNALS) process.on(signal, onSignal);
-  return {
-    signal: controller.signal,
-    code: () => code,
-    release: () => {
-      for (const signal of SIGNALS) process.off(signal, onSignal);
-    },
-  };
+  });
+  return { signal: controller.signal, code: () => code, release };
 }
 
 /**

@@ -135,7 +135,7 @@ function hasLongList(value: unknown): boolean {
 
 function accepted(role: Role, data: unknown, noted: Repairs | undefined): ParsedBody {
   const value = { role, result: data } as RoleResult;
-  const repairs = withClipped(value.result, role, noted);
+  const repairs = withClipped(value.result, noted);
   if (repairs === undefined) return { ok: true, value, repairs: NONE };
   const { repairs: reported, repairsOmitted } = repairs.report();
   return { ok: true, value, repairs: reported, ...(repairsOmitted > 0 && { repairsOmitted }) };

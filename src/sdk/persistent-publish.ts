@@ -103,30 +103,23 @@ const OPTIONS: Readonly<Record<keyof PublishOptions, true>> = {
 
 function checkValues(messageId: string, timeoutMs: number): void {
   if (!MESSAGE_ID.test(messageId)) {
-    const is = `messageId is ${shownText(messageId)}`;
-    throw new ThroughlineError(
-      'schema_invalid',
-      `${is}: use 1 to 256 printable ASCII characters without spaces`,
-      { details: { fields: ['messageId'] } },
-    );
+    const is =
+      messageId.length <= MAX_SHOWN ? JSON.stringify(messageId) : `text of ${messageId.length} characters`;
+    throw invalid('messageId', is, '1 to 256 printable ASCII characters without spaces');
   }
-  if (timeoutMs >= 1 && timeoutMs <= MAX_TIMEOUT_MS) return;
-  throw new ThroughlineError('schema_invalid', `timeoutMs is ${timeoutMs}: use 1 to ${MAX_TIMEOUT_MS}`, {
-    details: { fields: ['timeoutMs'] },
-  });
+  if (!(timeoutMs >= 1 && timeoutMs <= MAX_TIMEOUT_MS))
+    throw invalid('timeoutMs', `${timeoutMs}`, `1 to ${MAX_TIMEOUT_MS}`);
 }
 
 /** @throws ThroughlineError `schema_invalid` */
 export function checkRole(role: unknown): void {
-  if (isRole(role)) return;
-  throw new ThroughlineError('schema_invalid', `role is ${JSON.stringify(role)}: use ${ROLES.join(', ')}`, {
-    details: { fields: ['role'] },
-  });
+  if (!isRole(role)) throw invalid('role', JSON.stringify(role), ROLES.join(', '));
 }
 
-/** Shows a long text by its length, as every refusal does. */
-function shownText(value: string): string {
-  return value.length <= MAX_SHOWN ? JSON.stringify(value) : `text of ${value.length} characters`;
+function invalid(field: string, is: string, use: string): ThroughlineError {
+  return new ThroughlineError('schema_invalid', `${field} is ${is}: use ${use}`, {
+    details: { fields: [field] },
+  });
 }
 
 /** The result may be stored: only the same id makes it safe to publish again. */

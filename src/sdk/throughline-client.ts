@@ -220,11 +220,8 @@ export class Session {
 /** The result is stored: what became of it is unknown. */
 function withDispatch(error: unknown, of: { dispatch: number; duplicate?: true }): unknown {
   if (!(error instanceof ThroughlineError)) return error;
-  const stored =
-    of.duplicate === true
-      ? `stored before under this id, as dispatch ${of.dispatch}, maybe of another session`
-      : `stored as dispatch ${of.dispatch}`;
-  const message = `${stored}, but what became of it is not known: ${error.message}`;
+  const before = of.duplicate === true ? ' before under this id' : '';
+  const message = `stored${before} as dispatch ${of.dispatch}, but what became of it is not known: ${error.message}`;
   return new ThroughlineError(error.code, message, { cause: error, details: { ...error.details, ...of } });
 }
 

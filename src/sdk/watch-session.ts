@@ -53,7 +53,7 @@ export function tailTimeline(
         through ??= page.sequence;
         items.push(...(page.entries as WatchedEvent[]));
       } while (page.next !== undefined);
-      return { items: items.toReversed(), through, isMore: false };
+      return { items: items.toReversed(), through };
     },
   });
 }
@@ -114,7 +114,6 @@ interface FollowedStretch<Item> {
   readonly items: readonly Item[];
   /** All items up to here were read. */
   readonly through: number;
-  readonly isMore: boolean;
 }
 
 interface TailFollowerOptions<Item> {
@@ -178,11 +177,11 @@ export class TailFollower<Item> {
       this.#isPoked = false;
       let pauseMs: number | undefined;
       try {
-        const { items, through, isMore } = await this.#options.read(this.#after);
+        const { items, through } = await this.#options.read(this.#after);
         this.#after = Math.max(this.#after, through);
         backoff.reset();
         if (items.length > 0) await this.#options.tell(items);
-        if (isMore || this.#isPoked) continue;
+        if (this.#isPoked) continue;
         pauseMs = PAUSES[looks];
         looks += 1;
       } catch (error) {

@@ -59,7 +59,6 @@ describe('the client', () => {
     const own = loadedWith(SRC, 'index.ts').filter((path) => path.startsWith('nats/server/'));
     expect(own.sort()).toEqual([
       'nats/server/process-identity.ts',
-      'nats/server/server-pin.ts',
       'nats/server/server-store.ts',
       'nats/server/server-version.ts',
     ]);

@@ -335,7 +335,7 @@ describe('connecting a client', () => {
     const before = await at.files();
     expect(await at.connect('claude', '--remove', '--yes')).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('settings.json is read-only, so nothing was written: run "chmod u+w"'),
+      stderr: expect.stringContaining('settings.json: is read-only, so nothing was written: run "chmod u+w"'),
     });
     expect(await at.files()).toEqual(before);
   });
@@ -349,7 +349,7 @@ describe('connecting a client', () => {
     const before = await at.files();
     const { code, stderr } = await at.connect('claude', '--yes');
     expect(code).toBe(2);
-    expect(stderr).toContain('.mcp.json cannot be written, so nothing was changed');
+    expect(stderr).toContain('.mcp.json: cannot be written, so nothing was changed');
     expect(stderr).not.toContain('    at ');
     expect(await at.files()).toEqual(before);
   });

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { progressLine } from '../../src/cli/progress-line.js';
-import { erased } from '../../src/cli/remove-commands.js';
+import { progressLine } from '../../src/cli/output.js';
+import { erased } from '../../src/cli/session-commands.js';
 import type { ToolReply } from '../../src/contracts/requests.js';
 
 /** How long commands say how far they are. */

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { delimiter, dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { DISPATCH_STREAM, dispatchSubject, streamOf, type Token } from '../../src/contracts/names.js';
-import { runCommand } from '../../src/nats/server/server-child.js';
+import { runCommand } from '../../src/nats/server/install-server.js';
 import { BIN, cleanEnv, cli } from '../support/cli.js';
 import { bad, doctor } from '../support/doctor.js';
 import { loadFresh } from '../support/faults/clean-run.js';

@@ -7,9 +7,10 @@ import {
   executableName,
   executablesOnPath,
   goInstallEnvironment,
+  installIntoCache,
+  runCommand,
 } from '../../src/nats/server/install-server.js';
-import { runCommand } from '../../src/nats/server/server-child.js';
-import { cacheDirOf, installIntoCache } from '../../src/nats/server/server-version.js';
+import { cacheDirOf } from '../../src/nats/server/server-version.js';
 
 /** The version that `scripts/natscli/go.mod` pins; a test compares the two. */
 export const NATS_CLI_VERSION = '0.4.0';

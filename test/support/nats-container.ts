@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GenericContainer, getContainerRuntimeClient, ImageName, Wait } from 'testcontainers';
 import { messageOf } from '../../src/contracts/errors.js';
-import { NATS_SERVER_PIN } from '../../src/nats/server/server-pin.js';
+import { NATS_SERVER_PIN } from '../../src/nats/server/server-version.js';
 import { freePort } from './free-port.js';
 import { type BackedNats, configOf, plainConnection, type TestNatsOptions } from './nats-server.js';
 import { started as countStarted } from './started.js';

@@ -7,8 +7,8 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { messageOf } from '../../src/contracts/errors.js';
-import { executableName, executablesOnPath } from '../../src/nats/server/install-server.js';
-import { cacheDirOf, installIntoCache } from '../../src/nats/server/server-version.js';
+import { executableName, executablesOnPath, installIntoCache } from '../../src/nats/server/install-server.js';
+import { cacheDirOf } from '../../src/nats/server/server-version.js';
 import { cleanEnv } from './cli.js';
 import { NATS_CLI_MODULE } from './nats-cli.js';
 

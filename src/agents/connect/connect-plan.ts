@@ -200,7 +200,7 @@ const FIELDS = ['session', 'project', 'plan'] as const;
  *
  * @throws ThroughlineError `config_invalid` for a file that is not a JSON object
  */
-export function projectText(
+function projectText(
   text: string | undefined,
   given: ProjectFields,
   defaults: ProjectFields,
@@ -220,7 +220,7 @@ export function projectText(
 }
 
 /** Restores our fields from a copy before the first client. Keeps other changes. */
-export function projectTextBefore(text: string, copy: string): string {
+function projectTextBefore(text: string, copy: string): string {
   const [now, before]: unknown[] = [parse(text), parse(copy)];
   // The file was damaged by hand.
   if (!isObject(now) || !isObject(before)) return text;
@@ -235,7 +235,7 @@ function withField(text: string, field: string, value: unknown): string {
 }
 
 /** Returns true if a file has only fields that `throughline connect` writes: it is removed with the last client. */
-export function isOnlyProject(text: string): boolean {
+function isOnlyProject(text: string): boolean {
   const value: unknown = parse(text);
   return isObject(value) && Object.keys(value).every((key) => FIELDS.some((field) => field === key));
 }

@@ -1,12 +1,22 @@
-import { rmdirSync, rmSync, statSync } from 'node:fs';
-import { basename, dirname, sep } from 'node:path';
-import { messageOf, ThroughlineError } from '../../contracts/errors.js';
-import { makePrivateFolder, replaceFile, writePrivateFile } from '../../engine/files/user-state.js';
+import { lstatSync, readlinkSync, realpathSync, rmdirSync, rmSync, statSync } from 'node:fs';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import { messageOf, systemCode, ThroughlineError } from '../../contracts/errors.js';
+import {
+  makePrivateFolder,
+  readRegularFile,
+  replaceFile,
+  writePrivateFile,
+} from '../../engine/files/user-state.js';
 import type { Where } from './client-table.js';
 import type { FileChange, ReadText } from './connect-plan.js';
-import { readTextFile, targetOf } from './text-file.js';
+import { unusable } from './json-entries.js';
 
 const WRITABLE = 0o222;
+/** Refuses bytes that are not UTF-8: they would change when written back. */
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+/** Limits in bytes. The user's own files may be large: some clients keep their history in them. */
+const MAX_IN_REPOSITORY = 1024 * 1024;
+const MAX_OWN = 128 * 1024 * 1024;
 
 type Place = Pick<Where, 'scope' | 'project'>;
 
@@ -37,9 +47,9 @@ export function writeChanges(changes: readonly FileChange[], place: Place): void
     }
     // A replacement would succeed in spite of the file's own permission.
     if (before !== undefined && (statSync(path).mode & WRITABLE) === 0) {
-      throw new ThroughlineError(
-        'config_invalid',
-        `${path} is read-only, so nothing was written: run "chmod u+w" on it, then run this again`,
+      throw unusable(
+        path,
+        'is read-only, so nothing was written: run "chmod u+w" on it, then run this again',
       );
     }
   }
@@ -54,12 +64,8 @@ export function writeChanges(changes: readonly FileChange[], place: Place): void
   } catch (cause) {
     for (const { path, before } of done.reverse()) put(path, before, place);
     for (const { record, backup } of changes) if (backup === 'make') rmSync(record.copy, { force: true });
-    const failed = changes[done.length]?.path;
-    throw new ThroughlineError(
-      'config_invalid',
-      `${failed} cannot be written, so nothing was changed: ${messageOf(cause)}`,
-      { cause },
-    );
+    const failed = changes[done.length]?.path ?? '';
+    throw unusable(failed, `cannot be written, so nothing was changed: ${messageOf(cause)}`, cause);
   }
   for (const { record, backup, hash } of changes) {
     if (hash !== undefined) keep(record.hash, hash);
@@ -97,5 +103,69 @@ function removeEmptyFolders(folder: string): void {
       // The folder is not empty.
       return;
     }
+  }
+}
+
+/**
+ * Returns the text of a file, or `undefined` if there is none.
+ *
+ * @param within repository that must contain the file after following links; it is read as a regular file of bounded size
+ * @throws ThroughlineError `config_invalid` if it cannot be read, leads out of the repository, or is not UTF-8
+ */
+function readTextFile(path: string, within?: string): string | undefined {
+  const read = readRegularFile(targetOf(path, within), within === undefined ? MAX_OWN : MAX_IN_REPOSITORY);
+  if (read === undefined) return undefined;
+  if ('fault' in read) throw unusable(path, `it ${read.fault}: move it away, then run this again`);
+  try {
+    return UTF8.decode(read);
+  } catch (cause) {
+    throw unusable(path, `cannot be read: ${messageOf(cause)}`, cause);
+  }
+}
+
+/**
+ * Follows the symbolic links of a path to its target, which need not exist.
+ *
+ * @throws ThroughlineError `config_invalid` if the target is not `within`, or below a `.git` there
+ */
+function targetOf(path: string, within?: string): string {
+  let target = path;
+  // 40 is the system's own limit: more links form a cycle.
+  for (let links = 0; links < 40; links += 1) {
+    if (!isLink(target)) break;
+    target = resolve(dirname(target), readlinkSync(target));
+  }
+  if (within === undefined) return target;
+  const inside = relative(realpathSync(within), join(realFolder(dirname(target)), basename(target)));
+  const isOut = inside.split(sep)[0] === '..';
+  // Git executes programs that files in `.git` name.
+  if (!isOut && !inside.split(sep).some((name) => name.toLowerCase() === '.git')) return target;
+  throw unusable(
+    path,
+    `leads ${isOut ? 'out of the project' : 'into .git'}, to ${target}: remove the symbolic link, or connect with --user`,
+  );
+}
+
+function isLink(path: string): boolean {
+  try {
+    return lstatSync(path).isSymbolicLink();
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT' || systemCode(error) === 'ENOTDIR') return false;
+    throw error;
+  }
+}
+
+/** Returns the real path of a folder, based on its nearest existing ancestor. */
+function realFolder(folder: string): string {
+  try {
+    return realpathSync(folder);
+  } catch (error) {
+    const code = systemCode(error);
+    if (code !== 'ENOENT' && code !== 'ENOTDIR') throw error;
+    // A dangling link may point anywhere: it does not count as a folder of the project.
+    if (isLink(folder)) return sep;
+    return dirname(folder) === folder
+      ? folder
+      : resolve(realFolder(dirname(folder)), relative(dirname(folder), folder));
   }
 }

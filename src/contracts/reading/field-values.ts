@@ -1,18 +1,9 @@
 import { isObject, lengthOf, oneLine, quoted } from '../../shared/text.js';
 import { shown } from '../explain-issues.js';
 import { KEPT } from '../kept.js';
-import type { Role } from '../kinds.js';
 import { asBoolean, asList, asObject, asText, isNothing, type Repaired, severityOf } from './repair-rules.js';
 import { Repairs } from './repairs.js';
-import {
-  type FieldShape,
-  isEmpty,
-  type Json,
-  keysFor,
-  type ObjectShape,
-  resultShape,
-  type Wanted,
-} from './shape.js';
+import { type FieldShape, isEmpty, type Json, keysFor, type ObjectShape, type Wanted } from './shape.js';
 import { DEFAULT_SEVERITY } from './synonyms.js';
 
 /** Far more than a dispatch may give facts. */
@@ -166,7 +157,7 @@ const { text: MAX_TEXT, list: MAX_LIST } = KEPT.outcome;
 /**
  * Notes the texts and lists that the event of a valid result will cut. Returns `repairs` unchanged if there are none.
  */
-export function withClipped(result: object, role: Role, repairs: Repairs | undefined): Repairs | undefined {
+export function withClipped(result: object, repairs: Repairs | undefined): Repairs | undefined {
   let noted = repairs;
   const cut = (field: string, kept: number, all: number, what: string): void => {
     if (all <= kept) return;
@@ -177,21 +168,16 @@ export function withClipped(result: object, role: Role, repairs: Repairs | undef
     if (typeof value !== 'string' || value.length <= most) return;
     cut(field, most, lengthOf(shown(value)), 'characters');
   };
-  const walk = (json: Json, { items }: ObjectShape, path: string): void => {
-    for (const [key, value] of Object.entries(json)) {
-      text(value, `${path}${key}`, MAX_TEXT, oneLine);
-      // Each fact is an event's own line, with limits of its own.
-      if (!Array.isArray(value) || key === 'facts') continue;
-      cut(`${path}${key}`, MAX_LIST, value.length, 'items');
-      const shape = items.get(key);
-      for (const [at, item] of value.slice(0, MAX_LIST).entries()) {
-        if (shape === undefined) text(item, `${path}${key}.${at}`, MAX_TEXT, oneLine);
-        else walk(item, shape, `${path}${key}.${at}.`);
-      }
-    }
+  const walk = (value: unknown, path: string): void => {
+    text(value, path, MAX_TEXT, oneLine);
+    if (Array.isArray(value)) cut(path, MAX_LIST, value.length, 'items');
+    const list = Array.isArray(value) ? value.slice(0, MAX_LIST) : undefined;
+    const inner = list ?? (isObject(value) ? value : {});
+    for (const [key, item] of Object.entries(inner)) walk(item, path === '' ? key : `${path}.${key}`);
   };
-  walk(result as Json, resultShape(role), '');
-  const { facts = [] } = result as { readonly facts?: readonly Json[] };
+  // Each fact is an event's own line, with limits of its own.
+  const { facts = [], ...fields }: { readonly facts?: readonly Json[] } = result;
+  walk(fields, '');
   for (const [at, fact] of facts.entries()) {
     for (const part of ['subject', 'relation', 'object'] as const)
       text(fact[part], `facts.${at}.${part}`, KEPT.fact[part], quoted);

@@ -162,16 +162,11 @@ const ESCAPE = /\\(?:["'`\\/bfnrt]|u[\da-f]{4})|\\/gi;
 
 /** Returns the repaired text, or the reason why there is none. */
 export function mendedJson(text: string): { readonly json: string } | { readonly reason: string } {
-  if (text.length > MENDED.characters) return { reason: tooMuch(`${MENDED.characters} characters`) };
-  if ((text.match(SIGNS) ?? []).length > MENDED.signs)
-    return { reason: tooMuch(`${MENDED.signs} quotes, brackets and backslashes`) };
+  if (text.length > MENDED.characters || (text.match(SIGNS) ?? []).length > MENDED.signs)
+    return { reason: 'it is too long to be mended' };
   try {
     return { json: jsonrepair(text.replace(ESCAPE, (found) => (found.length > 1 ? found : '\\\\'))) };
   } catch {
     return { reason: 'it could not be mended' };
   }
-}
-
-function tooMuch(limit: string): string {
-  return `only texts of at most ${limit} are mended`;
 }

@@ -11,8 +11,7 @@ import {
   probeBinary,
   releaseArchive,
 } from './install-server.js';
-import { NATS_SERVER_PIN } from './server-pin.js';
-import { isSupportedServer, requireSupportedServer } from './server-version.js';
+import { isSupportedServer, NATS_SERVER_PIN, requireSupportedServer } from './server-version.js';
 
 /** The pinned server that an earlier search installed. A damaged one is skipped, and replaced by the next install. */
 const cachedBinary: Place = {

@@ -1,12 +1,17 @@
+import { type ExecFileException, execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { access, constants, stat, writeFile } from 'node:fs/promises';
-import { delimiter, isAbsolute, join } from 'node:path';
+import { access, constants, mkdtemp, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { delimiter, dirname, isAbsolute, join } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { messageOf } from '../../contracts/errors.js';
-import { type Environment, runCommand } from './server-child.js';
-import { NATS_SERVER_PIN, releaseName } from './server-pin.js';
-import { installIntoCache, parseServerVersion } from './server-version.js';
+import {
+  type Environment,
+  makeFolder,
+  NATS_SERVER_PIN,
+  parseServerVersion,
+  releaseName,
+} from './server-version.js';
 
 export interface FindOptions {
   readonly env: Environment;
@@ -67,6 +72,31 @@ async function installPinned(
     return { found: { path, version: NATS_SERVER_PIN.version, foundBy } };
   } catch (fault) {
     return { reason: messageOf(fault) };
+  }
+}
+
+/**
+ * Puts one file into the cache atomically. `build` creates it in an empty folder and returns its path; it is then renamed to
+ * `target`. Concurrent installs all succeed, and nobody sees an incomplete file. Throws the error of `build`.
+ */
+export async function installIntoCache(
+  target: string,
+  build: (folder: string) => Promise<string>,
+): Promise<void> {
+  const home = dirname(target);
+  await makeFolder(home);
+  // Next to the target: a rename is atomic only within a file system.
+  const folder = await mkdtemp(join(home, '.installing-'));
+  try {
+    const built = await build(folder);
+    await rename(built, target).catch(async (fault: unknown) => {
+      // Windows refuses to replace a running program: the existing one is what we wanted.
+      await access(target).catch(() => {
+        throw fault;
+      });
+    });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
   }
 }
 
@@ -180,4 +210,45 @@ async function isExecutableFile(path: string): Promise<boolean> {
   } catch {
     return false;
   }
+}
+
+/** `reason` is the last line of output, or why the command could not run. */
+type CommandResult =
+  | { readonly ok: true; readonly stdout: string }
+  | { readonly ok: false; readonly reason: string };
+
+/**
+ * Runs a command without a shell. A bare name is looked up on `env.PATH`. Never rejects: a failure, a missing command and a
+ * timeout (milliseconds) are results.
+ */
+export function runCommand(
+  file: string,
+  args: readonly string[],
+  options: { readonly env: Environment; readonly timeoutMs: number; readonly cwd?: string | undefined },
+): Promise<CommandResult> {
+  return new Promise((resolve) => {
+    execFile(
+      file,
+      args,
+      {
+        env: { ...options.env },
+        cwd: options.cwd,
+        timeout: options.timeoutMs,
+        killSignal: 'SIGKILL',
+        maxBuffer: 16 * 1024 * 1024,
+      },
+      (error, stdout, stderr) => {
+        if (error === null) resolve({ ok: true, stdout });
+        else resolve({ ok: false, reason: reasonOf(error, stdout, stderr, options.timeoutMs) });
+      },
+    );
+  });
+}
+
+function reasonOf(error: ExecFileException, stdout: string, stderr: string, timeoutMs: number): string {
+  if (error.code === 'ENOENT') return 'not found';
+  if (error.code === 'EACCES') return 'not executable';
+  if (error.killed === true) return `no answer within ${timeoutMs / 1000} s`;
+  const lastLine = (text: string) => text.trim().split('\n').at(-1)?.trim();
+  return lastLine(stderr) || lastLine(stdout) || `exit status ${error.code ?? error.signal ?? 'unknown'}`;
 }

@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { closeSync, fstatSync, readdirSync, readFileSync, readSync, rmSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -7,7 +8,6 @@ import { messageOf, systemCode, ThroughlineError } from '../../contracts/errors.
 import { openToAppend, writePrivateFile } from '../../engine/files/user-state.js';
 import type { NatsServerSource } from './install-server.js';
 import { identityOf } from './process-identity.js';
-import { type Exit, type ServerChild, startChild } from './server-child.js';
 import { lockStore, type StoreLock, serverNameOf } from './server-store.js';
 import { makeFolder } from './server-version.js';
 
@@ -85,33 +85,82 @@ async function startOnStore(
     return openToAppend(logFile);
   });
   const logged = fstatSync(log).size;
-  const child = startChild(options.source.path, ['-c', configFile], log);
-  const exited = child.exited.then((exit) => {
-    lock.release();
-    return exit;
-  });
+  const child = startChild(options.source.path, ['-c', configFile], log, lock.release);
+  const { pid, exited, stop, kill } = child;
   try {
     // From here on either process holds the lock. One that could not be started has no number.
-    if (child.pid > 0) await inStore(storeDir, () => lock.note({ server: identityOf(child.pid) }));
+    if (pid > 0) await inStore(storeDir, () => lock.note({ server: identityOf(pid) }));
     const url = await untilReady(storeDir, child);
     if (url === undefined) throw await startFault(child, logFile, () => textFrom(log, logged), options);
     await inStore(storeDir, () => lock.note({ url }));
     options.log?.(`nats-server is ready at ${url}, with its store in ${storeDir}`);
     void exited.then(({ code, signal }) => options.log?.(`nats-server at ${url} ended (${signal ?? code})`));
-    const ending = (end: () => Promise<void>) => async () => {
-      await end();
-      await exited;
-    };
     const announce = (inspector: string | null) => lock.note({ inspector });
-    const [stop, kill] = [ending(child.stop), ending(child.kill)];
     const port = Number(new URL(url).port);
-    return { url, port, pid: child.pid, storeDir, logFile, exited, announce, stop, kill };
+    return { url, port, pid, storeDir, logFile, exited, announce, stop, kill };
   } catch (error) {
-    await child.kill();
+    await kill();
     throw error;
   } finally {
     closeSync(log);
   }
+}
+
+const GRACE_MS = 5_000;
+
+/** Both are null if the process could not be started. */
+interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+interface ServerChild extends Pick<RunningServer, 'pid' | 'exited' | 'stop' | 'kill'> {
+  /** Undefined while the process runs. */
+  exit(): Exit | undefined;
+  /** The reason why the process could not be started, if so. */
+  spawnFault(): Error | undefined;
+}
+
+/** Starts the server at `path`, with its output to the file descriptor. `onExit` runs before `exited` resolves. */
+function startChild(path: string, args: readonly string[], logFd: number, onExit: () => void): ServerChild {
+  // Detached: Ctrl-C reaches the whole foreground group, and the server must outlive the workers that drain into it.
+  const child = spawn(path, args, { stdio: ['ignore', logFd, logFd], detached: true, windowsHide: true });
+  const kill = () => child.kill('SIGKILL');
+  let exit: Exit | undefined;
+  let spawnFault: Error | undefined;
+  // The server runs in its own session, so nothing else ends it when this process ends by `process.exit` or an uncaught error.
+  process.on('exit', kill);
+  const exited = new Promise<Exit>((resolve) => {
+    const end = (ended: Exit) => {
+      exit = ended;
+      process.off('exit', kill);
+      onExit();
+      resolve(ended);
+    };
+    child.once('exit', (code, signal) => end({ code, signal }));
+    child.once('error', (fault) => {
+      spawnFault = fault;
+      // An error of `kill` also arrives here while the process still runs.
+      if (child.pid === undefined) end({ code: null, signal: null });
+    });
+  });
+  return {
+    pid: child.pid ?? -1,
+    exited,
+    exit: () => exit,
+    spawnFault: () => spawnFault,
+    async stop() {
+      if (exit !== undefined) return;
+      child.kill('SIGTERM');
+      const force = setTimeout(kill, GRACE_MS);
+      await exited;
+      clearTimeout(force);
+    },
+    async kill() {
+      if (exit === undefined) kill();
+      await exited;
+    },
+  };
 }
 
 function serverConfig(storeDir: string, { port, extraConfig = '' }: StartOptions): string {

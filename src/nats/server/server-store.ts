@@ -185,33 +185,42 @@ function inUse(storeDir: string, use: StoreUse): ThroughlineError {
 }
 
 /**
+ * Signals a process that has a store. One that has just ended is not a fault.
+ *
+ * @throws ThroughlineError `store_in_use` if it may not be signalled or cannot be identified
+ */
+export function signalHolder(storeDir: string, holder: ProcessIdentity, signal: 'SIGTERM' | 'SIGKILL'): void {
+  let cause: unknown;
+  try {
+    if (signalRecorded(holder, signal) || !isRunning(holder)) return;
+  } catch (error) {
+    cause = error;
+  }
+  const why = cause === undefined ? 'its process cannot be identified' : `it fails with ${systemCode(cause)}`;
+  throw cannotStop(storeDir, holder, why, cause);
+}
+
+function cannotStop(storeDir: string, { pid }: ProcessIdentity, why: string, cause?: unknown) {
+  const what = `process ${pid}, which runs on ${storeDir}, cannot be stopped: ${why}; stop it by hand`;
+  return new ThroughlineError('store_in_use', what, { cause });
+}
+
+/**
  * Stops the server that a killed process left on a store: SIGTERM, then SIGKILL after five seconds. Resolves once it has ended.
  *
  * @throws ThroughlineError `store_in_use` if it may not be stopped or cannot be identified
  */
 export async function stopOrphan(storeDir: string, { server }: StoreNote): Promise<void> {
   if (server === undefined) return;
-  const cannot = (why: string, cause?: unknown) =>
-    new ThroughlineError(
-      'store_in_use',
-      `the nats-server on ${storeDir}, process ${server.pid}, cannot be stopped: ${why}; stop it by hand`,
-      { cause },
-    );
   for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
-    try {
-      if (!signalRecorded(server, signal) && isRunning(server))
-        throw cannot('its process cannot be identified');
-    } catch (error) {
-      if (systemCode(error) === undefined) throw error;
-      throw cannot(`signalling it fails with ${systemCode(error)}`, error);
-    }
+    signalHolder(storeDir, server, signal);
     const deadline = performance.now() + GRACE_MS;
     while (performance.now() < deadline) {
       if (!isRunning(server)) return;
       await sleep(POLL_MS);
     }
   }
-  throw cannot('it does not end');
+  throw cannotStop(storeDir, server, 'it does not end');
 }
 
 const ID_FILE = 'throughline-store-id';

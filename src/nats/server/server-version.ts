@@ -1,9 +1,39 @@
 import { existsSync } from 'node:fs';
-import { access, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { dirname, isAbsolute, join } from 'node:path';
 import { systemCode, ThroughlineError } from '../../contracts/errors.js';
-import type { Environment } from './server-child.js';
-import { NATS_SERVER_PIN } from './server-pin.js';
+
+/** Environment variables, passed in as data. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+const PINNED = '2.15.0';
+const REPOSITORY = 'https://github.com/nats-io/nats-server';
+
+/**
+ * The nats-server that Throughline installs and is tested with, and the oldest supported one. `docker-compose.yml` repeats the
+ * image; a test compares the two.
+ */
+export const NATS_SERVER_PIN = {
+  version: PINNED,
+  /** Batch direct get and the stream features in use are stable since then. */
+  minimum: '2.12.0',
+  image: `nats:${PINNED}`,
+  goModule: 'github.com/nats-io/nats-server/v2',
+  releaseBaseUrl: `${REPOSITORY}/releases/download/v${PINNED}`,
+  releasePage: `${REPOSITORY}/releases/tag/v${PINNED}`,
+  /** SHA-256 of `nats-server-v<version>-<key>.tar.gz` in hex, by `<os>-<arch>`. */
+  releaseChecksums: {
+    'linux-amd64': '5d2c51caca950333aba84911df7d377f826f3a59ec36061c6539105084f65c92',
+    'linux-arm64': 'cdc208f5a3f42963a52b6ab06ef65626bb870315dc936e26ba571780c6351112',
+    'darwin-amd64': '5bd8b59ca5bf93fab3da2c5843cf564cd6e2e291e22ae3b861746e7ebe259b95',
+    'darwin-arm64': 'e1c4e22d70bd44abfa0bcb3c16f7cf0c66f648c2e728c58924e8a1ce88913cc8',
+  },
+} as const;
+
+/** Returns the name of the release archive for a target such as `linux-amd64`, without `.tar.gz`; also its only folder. */
+export function releaseName(target: string): string {
+  return `nats-server-v${PINNED}-${target}`;
+}
 
 const VERSION = /(?:^|[\sv:])(\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?)/;
 
@@ -40,31 +70,6 @@ export function cacheDirOf(env: Environment, home: string): string {
   const xdg = env.XDG_CACHE_HOME;
   const base = xdg && isAbsolute(xdg) ? xdg : join(home, '.cache');
   return join(base, 'throughline');
-}
-
-/**
- * Puts one file into the cache atomically. `build` creates it in an empty folder and returns its path; it is then renamed to
- * `target`. Concurrent installs all succeed, and nobody sees an incomplete file. Throws the error of `build`.
- */
-export async function installIntoCache(
-  target: string,
-  build: (folder: string) => Promise<string>,
-): Promise<void> {
-  const home = dirname(target);
-  await makeFolder(home);
-  // Next to the target: a rename is atomic only within a file system.
-  const folder = await mkdtemp(join(home, '.installing-'));
-  try {
-    const built = await build(folder);
-    await rename(built, target).catch(async (fault: unknown) => {
-      // Windows refuses to replace a running program: the existing one is what we wanted.
-      await access(target).catch(() => {
-        throw fault;
-      });
-    });
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
 }
 
 /**

@@ -117,9 +117,7 @@ export function createRejectedQueries(
       return { rejected: entry, ...shownBody(body, maxReplyBytes()) };
     },
     async 'tool.rejected-retry'({ id, ...changes }) {
-      const entry = await found(rejected, id);
-      const dispatch = await retryRejected(options, id, correction(entry, changes, options.maxBodyBytes));
-      return { id, dispatch };
+      return { id, dispatch: await retryRejected(options, id, changes) };
     },
     async 'tool.rejected-remove'({ id }) {
       if (!(await rejected.remove(id))) throw notRejected(id);
@@ -148,7 +146,7 @@ interface Correction {
 function correction(
   entry: WholeRejection,
   { role = entry.role, body: text }: Correction,
-  maxBytes: number,
+  maxBytes = Number.POSITIVE_INFINITY,
 ): { subject: string; body: Uint8Array } | undefined {
   if (role === entry.role && text === undefined) return undefined;
   const { id, session, subject } = entry;
@@ -200,6 +198,7 @@ function textOf(bytes: Uint8Array): string | undefined {
 export interface RetryPorts extends Pick<ToolPorts, 'source'> {
   readonly reader: Pick<ToolPorts['reader'], 'load'>;
   readonly rejected: Pick<RejectedStore, 'get' | 'remove'>;
+  readonly maxBodyBytes?: number;
 }
 
 /**
@@ -208,14 +207,14 @@ export interface RetryPorts extends Pick<ToolPorts, 'source'> {
  * A crash in between leaves it in both. Retrying within the dedupe window of two minutes publishes nothing new; later it is
  * another dispatch with the same result, which counts once.
  *
- * @param corrected replaces body and subject
+ * @param changes the corrected body or role
  * @returns the sequence of the new dispatch
  * @throws ThroughlineError `not_found`, `duplicate` if its session has counted this dispatch, `stored_reply`
  */
 export async function retryRejected(
   ports: RetryPorts,
   id: number,
-  corrected?: { readonly subject: string; readonly body: Uint8Array },
+  changes: Correction = {},
 ): Promise<number> {
   const { source, rejected } = ports;
   const entry = await found(rejected, id);
@@ -225,6 +224,7 @@ export async function retryRejected(
       `${id} was not published as a result, and nothing is published: remove it with "throughline result rm ${id}"`,
       { details: { id } },
     );
+  const corrected = correction(entry, changes, ports.maxBodyBytes);
   const { subject, body } = corrected ?? entry;
   await requireUncounted(ports, entry, subject);
   // A different correction is a different result.

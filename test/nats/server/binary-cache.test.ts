@@ -2,7 +2,8 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { cacheDirOf, installIntoCache } from '../../../src/nats/server/server-version.js';
+import { installIntoCache } from '../../../src/nats/server/install-server.js';
+import { cacheDirOf } from '../../../src/nats/server/server-version.js';
 
 describe('cacheDirOf', () => {
   it.each([

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { messageOf } from '../../../src/contracts/errors.js';
 import { findNatsServer } from '../../../src/nats/server/find-server.js';
-import { NATS_SERVER_PIN } from '../../../src/nats/server/server-pin.js';
+import { NATS_SERVER_PIN } from '../../../src/nats/server/server-version.js';
 import { fakeMachine, serverOfVersion } from './fake-machine.js';
 
 const PINNED = NATS_SERVER_PIN.version;

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { findNatsServer } from '../../../src/nats/server/find-server.js';
-import { NATS_SERVER_PIN, releaseName } from '../../../src/nats/server/server-pin.js';
+import { NATS_SERVER_PIN, releaseName } from '../../../src/nats/server/server-version.js';
 import { type FakeMachine, fakeMachine, serverOfVersion } from './fake-machine.js';
 
 const TARGET = 'linux-amd64';
