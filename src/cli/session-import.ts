@@ -23,7 +23,7 @@ import { counted, isObject } from '../shared/text.js';
 import { VERSION } from '../version.js';
 import type { Command, Flags, Texts } from './cli-command.js';
 import { cliOf, note, out, withClient } from './command-context.js';
-import { allPages } from './output.js';
+import { allPages, progressLine } from './output.js';
 import { onSession, requireEvents, sessionGiven } from './session-argument.js';
 
 type ImportOptions = Flags<'json'> & Texts<'as'>;
@@ -80,10 +80,12 @@ async function imported(client: ThroughlineClient, session: Token, file: Session
   await ask({ checkpoint: { v: EVENT_VERSION, type: 'session.checkpoint', at: state.lastEventAt, data } });
   // The log of an archived session is its checkpoint.
   if (state.charter.archived !== undefined) return;
+  const progress = progressLine();
   let from = 0;
   for (const history of pagesOf(file.events)) {
     await ask({ from, history });
     from += history.length;
+    progress(`${from} of ${counted(file.events.length, 'event')} imported`);
   }
 }
 
@@ -176,10 +178,13 @@ export function addExport(session: Command): void {
     .examples('throughline session export demo > demo.jsonl', 'throughline session export --all > all.jsonl')
     .action(async (_: string | undefined, { all = false }: ExportOptions, command: Command) => {
       const cli = cliOf(command);
+      const progress = progressLine();
       await withClient(cli, async (client) => {
         const names = all ? await allSessions(client) : [sessionGiven(cli, command)];
         for (const name of names) {
-          const { events, skipped } = await exported(client, name);
+          const { events, skipped } = await exported(client, name, (count) =>
+            progress(`${counted(count, 'event')} exported`),
+          );
           const left =
             skipped === 0 ? '' : `; ${counted(skipped, 'message')} that cannot be read as events left out`;
           note(`-- exported session ${name}: ${counted(events, 'event')}${left}`);
@@ -197,7 +202,7 @@ async function allSessions({ tools }: ThroughlineClient): Promise<string[]> {
   return [...new Set(pages.flatMap(({ sessions }) => sessions.map(({ session }) => session)))];
 }
 
-async function exported(client: ThroughlineClient, session: string) {
+async function exported(client: ThroughlineClient, session: string, onEvents: (count: number) => void) {
   const write = async (lines: readonly object[]) => {
     // JSON that is the same, and that a terminal may be shown.
     const text = lines.map((line) => `${visible(JSON.stringify(line))}\n`).join('');
@@ -214,6 +219,7 @@ async function exported(client: ThroughlineClient, session: string) {
     await write(page.events);
     events += page.events.length;
     skipped += page.skipped;
+    onEvents(events);
     cursor = page.next;
     if (cursor === undefined) break;
   }

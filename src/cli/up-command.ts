@@ -4,11 +4,12 @@ import { join, resolve } from 'node:path';
 import { Option } from 'commander';
 import { logHook } from '../agents/hooks/hook-state.js';
 import { stateDirOf } from '../config/config.js';
-import { addressOf, ownServer, serverText, userStore } from '../config/user-server.js';
-import { usageError } from '../contracts/errors.js';
+import { addressOf, ownServer, type ServerInUse, serverText, userStore } from '../config/user-server.js';
+import { ThroughlineError, usageError } from '../contracts/errors.js';
 import { makePrivateFolder, writePrivateFile } from '../engine/files/user-state.js';
 import { growHeapSlowly, Shutdown } from '../engine/runtime/shutdown.js';
 import { shownAddress } from '../nats/connection/nats-access.js';
+import { START_ONE } from '../nats/connection/nats-errors.js';
 import { hasStuckStream } from '../nats/jetstream/probe-stream.js';
 import { openStore, startNatsServer } from '../nats/server/server-process.js';
 import { INSPECTOR_TOKEN_FILE, TOKEN_FILE, tokenOf } from '../nats/server/server-store.js';
@@ -114,7 +115,9 @@ async function runHere(cli: Cli, command: Command, options: UpOptions): Promise<
     const ownServer = cli.server.kind === 'own' ? await startServer(cli, options, failed) : undefined;
     if (ownServer !== undefined) shutdown.add('the NATS server', () => ownServer.stop());
     const address = ownServer === undefined ? addressOf(cli.server) : { store: ownServer.server.storeDir };
-    const { connection } = await serve(address, { ...cli, ...watched, shutdown });
+    const { connection } = await serve(address, { ...cli, ...watched, shutdown }).catch((fault: unknown) => {
+      throw withWayOut(fault, cli.server);
+    });
     if (ownServer !== undefined) {
       ownServer.watchDisk(() => hasStuckStream(connection));
       // Before the connection is closed over which it asks.
@@ -201,6 +204,15 @@ function noteHowToReach({ port, store }: UpOptions, server: Pick<RunningUp, 'url
 
 function storeOf({ config }: Cli, { store }: UpOptions): string {
   return resolve(store ?? userStore(stateDirOf(config.env)));
+}
+
+/** The user named a server that does not answer: `up` then starts none. */
+function withWayOut(fault: unknown, server: ServerInUse): unknown {
+  const isOurs = fault instanceof ThroughlineError && fault.message.includes(START_ONE);
+  if (!isOurs || server.kind !== 'named') return fault;
+  const without = server.by === 'NATS_URL' ? 'unset NATS_URL' : 'leave out --nats';
+  const way = `${server.by} names it: start that server, or ${without} so that "throughline up" starts one`;
+  return new ThroughlineError(fault.code, fault.message.replace(START_ONE, way), { cause: fault });
 }
 
 function refuseServerOptions(options: UpOptions): void {

@@ -21,12 +21,31 @@ export function usageFault(
   const help = `"${[...pathOf(command), '--help'].join(' ')}" lists what it takes, with an example`;
   const fix = hintOf(error, command, rest[0] ?? '') ?? help;
   const message = error.message.replace(/^error: /, '').replaceAll('\n', ' ');
-  return new ThroughlineError('usage', message, { details: { fix } });
+  return new ThroughlineError('usage', choiceText(message) ?? message, { details: { fix } });
+}
+
+/** The words of commander for a value that is none of those allowed. */
+const CHOICE =
+  /^(?:command-argument value '([^']*)' is invalid for argument '([^']*)'|option '([^']*)' argument '([^']*)' is invalid)\. Allowed choices are ([^.]*)\.$/;
+
+/** Returns such as `role is "implementr": did you mean implementer?`; undefined for another fault. */
+function choiceText(message: string): string | undefined {
+  const [, value, argument, option, optionValue, choices] = CHOICE.exec(message) ?? [];
+  if (choices === undefined) return undefined;
+  const given = value ?? optionValue ?? '';
+  const near = nearestName(given, choices.split(', '));
+  const name = argument ?? option?.replace(/ <.*/, '') ?? '';
+  return `${name} is ${JSON.stringify(given)}: ${near === undefined ? `use one of ${choices}` : `did you mean ${near}?`}`;
+}
+
+function nearIn(message: string): string | undefined {
+  const names = /\(Did you mean ([^(]*)\?\)/.exec(message)?.[1];
+  return names === undefined ? undefined : `did you mean ${names}?`;
 }
 
 function hintOf(error: CommanderError, command: Command, word: string): string | undefined {
   if (error.code === 'commander.unknownCommand') {
-    const known = commandsHint(command, word);
+    const known = commandsHint(command, word) ?? nearIn(error.message);
     if (known !== undefined) return known;
     if (command.parent === null) return '"throughline help --all" lists every command';
     const inner = command.commands.map((child) => child.name()).filter((name) => name !== 'help');

@@ -21,6 +21,7 @@ describe('a command that is not there', () => {
     [['export'], 'did you mean "throughline session export"?'],
     [['tool', 'add-task'], 'did you mean "throughline tool task-add"?'],
     [['fact'], /^did you mean "throughline facts", "throughline facts retract", /],
+    [['promt'], 'did you mean prompt?'],
     [['qwerty'], '"throughline help --all" lists every command'],
     [['task', 'show'], /^"throughline task" takes one of add, done, [^;]*$/],
   ])('%j names the commands that are called so, or lists those of the group', async (words, hint) => {
@@ -34,11 +35,7 @@ describe('a command that is not there', () => {
 
 describe('a wrong command line', () => {
   it.each([
-    [
-      ['publish', 'coder'],
-      /'coder' is invalid for argument 'role'\. Allowed choices are implementer, reviewer, observer\.$/,
-    ],
-    [['promt'], "unknown command 'promt' (Did you mean prompt?)"],
+    [['publish', 'coder'], /^role is "coder": use one of implementer, reviewer, observer$/],
     [['publish'], "missing required argument 'role'"],
     [
       ['task', 'add', 'x', '--priority', 'high'],
@@ -85,7 +82,7 @@ describe('a wrong command line', () => {
     expect(JSON.parse(stderr)).toEqual({
       error: {
         code: 'usage',
-        message: expect.stringContaining('Allowed choices are implementer, reviewer, observer.'),
+        message: 'role is "coder": use one of implementer, reviewer, observer',
         fix: '"throughline publish --help" lists what it takes, with an example',
       },
     });
@@ -115,4 +112,12 @@ describe('--help', () => {
     expect(paragraph.length).toBeGreaterThan(3);
     expect(paragraph.slice(0, -1).filter((line) => line.length < 45)).toEqual([]);
   });
+});
+
+it.each([
+  [['publish', 'implementr'], 'role is "implementr": did you mean implementer?'],
+  [['connect', 'claud'], 'client is "claud": did you mean claude?'],
+  [['prompt', '--kind', 'iterations'], '--kind is "iterations": did you mean iteration?'],
+])('%j names the choice that was probably meant', async (words, text) => {
+  expect((await faultOf(...words)).message).toBe(text);
 });
