@@ -70,7 +70,7 @@ function addRemove(session: Command): void {
           note(`This erases session ${name} for good: ${found}`);
           if (reply.found.learnings > 0 && !withLearnings)
             note('-- learnings that were accepted stay, without what names this session');
-          if (!(await confirmed('Erase it?', yes))) return;
+          if (!(await confirmed('Erase it?', yes, `"throughline session rm ${name} --yes"`))) return;
         }
         const reply = await erased((dryRun) => ask({ confirm: name, dryRun }));
         if (reply.forgotten === true) return nothingLeft(reply);
