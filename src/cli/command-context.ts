@@ -1,5 +1,6 @@
 import { type AgentSession, agentSession, hasProjectFile } from '../agents/agent-session.js';
 import { type Config, loadConfig, nearestVariable, stateDirOf, unknownVariables } from '../config/config.js';
+import { connectedProjects } from '../config/connected-projects.js';
 import { LOG_LEVELS } from '../config/settings.js';
 import { serverInUse } from '../config/user-server.js';
 import { noSuchSession, ThroughlineError, usageError } from '../contracts/errors.js';
@@ -75,7 +76,7 @@ export async function withClient<T>(
   try {
     return await work(client);
   } catch (error) {
-    throw (await withNearSession(error, client)) ?? error;
+    throw (await withNearSession(cli, error, client)) ?? error;
   } finally {
     await client.close();
   }
@@ -83,14 +84,17 @@ export async function withClient<T>(
 
 const LOOKED_AT = 200;
 
-/** Adds the name of a similar session to the error about one that does not exist. */
+/** Says of a session that does not exist that it is connected, or which one has a similar name. */
 async function withNearSession(
+  { config }: Cli,
   error: unknown,
   { tools }: ThroughlineClient,
 ): Promise<ThroughlineError | undefined> {
   if (!(error instanceof ThroughlineError) || error.code !== 'not_found') return undefined;
   const name = error.details?.session;
   if (typeof name !== 'string') return undefined;
+  if (connectedProjects(stateDirOf(config.env)).some(({ session }) => session === name))
+    return new ThroughlineError('not_found', `session ${name} is connected; nothing stored yet`);
   const { sessions } = await tools
     .sessionList({ brief: true, limit: LOOKED_AT })
     .catch(() => ({ sessions: [] }));

@@ -208,7 +208,7 @@ async function disconnect(cli: Cli, client: ConnectClientName, options: ConnectO
     );
 }
 
-/** What connect wrote for this user: each client, in each connected folder that is still there, and for all projects. */
+/** Finds what connect wrote for this user: each client, in each connected folder that still exists, and for all projects. */
 export function everyConnection(
   cli: Cli,
 ): readonly { readonly client: ConnectClientName; readonly place: Where; readonly text: string }[] {

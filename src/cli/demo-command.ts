@@ -12,7 +12,7 @@ import { type Cli, cliOf, note, out, outForAgent, withClient } from './command-c
 import { serverToStart } from './own-server.js';
 import { runUntilSignal } from './signals.js';
 
-/** What a scripted agent writes for a task, as code that runs and as the line that is shown. */
+/** A scripted agent writes this for a task: code that runs, and the line that is shown. */
 interface Attempt {
   readonly code: string;
   readonly run: () => number;
@@ -42,7 +42,7 @@ const ORDER: Task = {
   inCents: { code: '(435 * 100) / 100', run: () => (435 * 100) / 100 },
 };
 
-/** What the first agent learned from its failed test, as it returns it. */
+/** The first agent returns this, because its test failed. */
 const LEARNED = {
   subject: 'prices',
   relation: 'decided',

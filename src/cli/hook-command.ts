@@ -15,7 +15,7 @@ import type { Command, Texts } from './cli-command.js';
 
 /** Longest time of a hook: with what a process takes to end, clients wait for less than 300 ms. */
 const WITHIN_MS = 220;
-/** Where the last message stands in a transcript, the client may write it late. */
+/** The client may write the last message into its transcript late. */
 const LONG_WITHIN_MS = 3000;
 /** A start that takes most of that shows a busy machine, where all takes longer: a hook has so many times its start. */
 const STARTS = 2;

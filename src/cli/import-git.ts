@@ -165,7 +165,7 @@ function commitsIn(output: string): History {
   return { commits: commits.reverse(), shortened };
 }
 
-/** What git says of the files of a commit. The new name of one that was renamed counts as changed. */
+/** Returns the files of a commit as git names them. The new name of one that was renamed counts as changed. */
 function changedFiles(fields: readonly string[]) {
   const [all, deleted, renamed]: [string[], string[], { from: string; to: string }[]] = [[], [], []];
   for (let at = 0; at + 1 < fields.length; at += 2) {

@@ -10,16 +10,16 @@ const PLAIN = /^[\t\n -~]*$/;
  */
 export function showSigns({ type, props }: VNode): void {
   if (typeof type !== 'string') return;
-  const own = props as Record<string, unknown>;
+  const attributes = props as Record<string, unknown>;
   for (const name of ['children', 'title', 'aria-label']) {
-    const value = own[name];
+    const value = attributes[name];
     if (typeof value === 'string') {
       if (PLAIN.test(value)) continue;
-      own[name] = visible(value);
+      attributes[name] = visible(value);
     } else if (name === 'children' && Array.isArray(value) && value.some(isMarked)) {
-      own.children = value.map((part) => (isMarked(part) ? visible(part) : part));
+      attributes.children = value.map((part) => (isMarked(part) ? visible(part) : part));
     } else continue;
-    own.dir ??= 'auto';
+    attributes.dir ??= 'auto';
   }
 }
 

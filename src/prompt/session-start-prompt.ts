@@ -118,27 +118,27 @@ export const SESSION_START: PromptDescriptor<
     const results = resultsOf(state, branch);
     const goal = goalOf(state);
     const context = contextOf(state, now);
-    const held = factsOf(state)
+    const holding = factsOf(state)
       .getValid()
       .filter((fact) => !isElsewhere(fact, { branch }));
-    const holding = {
-      decided: decisionsOf(held, results.slice(0, MAX_LAST)),
-      rules: statedAs(held, RELATIONS.rule),
-      tried: triedOf(state, held, results.slice(0, MAX_LAST)),
-      found: statedAs(held, RELATIONS.found),
-      open: openOf(state, held, results),
-      noted: statedAs(held, RELATIONS.noted),
+    const statements = {
+      decided: decisionsOf(holding, results.slice(0, MAX_LAST)),
+      rules: statedAs(holding, RELATIONS.rule),
+      tried: triedOf(state, holding, results.slice(0, MAX_LAST)),
+      found: statedAs(holding, RELATIONS.found),
+      open: openOf(state, holding, results),
+      noted: statedAs(holding, RELATIONS.noted),
     };
     const sections = {
       goal: items(goal === undefined ? [] : [goal], MAX_LINE),
       kept: items(keptOf(state), MAX_SHORT),
       last: results.slice(0, MAX_LAST).map((result) => lastItem(state, result, context, branch)),
-      decided: stated(chosen(holding.decided, MAX_DECIDED), context),
-      rules: stated(chosen(holding.rules, MAX_RULES), context),
-      tried: stated(chosen(holding.tried, MAX_FOUND), context),
-      found: stated(chosen(holding.found, MAX_FOUND), context),
-      open: stated(chosen(holding.open, MAX_OPEN), context),
-      noted: stated(chosen(holding.noted, MAX_NOTED), context),
+      decided: stated(chosen(statements.decided, MAX_DECIDED), context),
+      rules: stated(chosen(statements.rules, MAX_RULES), context),
+      tried: stated(chosen(statements.tried, MAX_FOUND), context),
+      found: stated(chosen(statements.found, MAX_FOUND), context),
+      open: stated(chosen(statements.open, MAX_OPEN), context),
+      noted: stated(chosen(statements.noted, MAX_NOTED), context),
       next: items(nextOf(state, request.degraded), MAX_LINE),
       unread: items(
         unread(state.notebook).map(({ content }) => `"${quoted(content)}"`),
@@ -166,12 +166,12 @@ export const SESSION_START: PromptDescriptor<
     return {
       sections,
       totals: {
-        decided: holding.decided.length,
-        rules: holding.rules.length,
-        tried: holding.tried.length,
-        found: holding.found.length,
-        open: holding.open.length,
-        noted: holding.noted.length,
+        decided: statements.decided.length,
+        rules: statements.rules.length,
+        tried: statements.tried.length,
+        found: statements.found.length,
+        open: statements.open.length,
+        noted: statements.noted.length,
       },
       order: [...ORDER, ...(taskPrompt === undefined ? [] : MEMORY), ...LAST],
       lists: [
@@ -317,8 +317,8 @@ function keptOf(state: SessionState): string[] {
 }
 
 /** Returns the decisions and conventions that hold and that the shown results do not say, newest first. */
-function decisionsOf(held: readonly SessionFact[], shown: readonly PastResult[]): Stated[] {
-  const facts = held
+function decisionsOf(holding: readonly SessionFact[], shown: readonly PastResult[]): Stated[] {
+  const facts = holding
     .filter((fact) => fact.history !== true && ['decisions', 'conventions'].includes(groupOf(fact)))
     .filter(({ relation }) => relation !== RELATIONS.rule)
     .filter(({ object }) => !shown.some(({ summary }) => summary.object.includes(object.slice(1))))
@@ -328,24 +328,34 @@ function decisionsOf(held: readonly SessionFact[], shown: readonly PastResult[])
 
 /** Returns the facts of a relation that hold, newest first. */
 function statedAs(
-  held: readonly SessionFact[],
+  holding: readonly SessionFact[],
   name: string,
   more = (_: SessionFact): string[] => [],
 ): Stated[] {
-  const facts = held.filter(({ relation }) => relation === name);
+  const facts = holding.filter(({ relation }) => relation === name);
   return distinct(facts.reverse().map((fact) => ({ text: [fact.object, ...more(fact)].join(' '), fact })));
 }
 
 /** Returns the failed attempts that hold and that the shown results do not say, newest first. */
-function triedOf(state: SessionState, held: readonly SessionFact[], shown: readonly PastResult[]): Stated[] {
+function triedOf(
+  state: SessionState,
+  holding: readonly SessionFact[],
+  shown: readonly PastResult[],
+): Stated[] {
   const ledgers = ledgersOf(state);
-  const tried = statedAs(held, RELATIONS.failed, (fact) => laterPart(fact, ledgers.get(fact.sourceTaskId)));
+  const tried = statedAs(holding, RELATIONS.failed, (fact) =>
+    laterPart(fact, ledgers.get(fact.sourceTaskId)),
+  );
   const isShown = (text: string) => shown.some(({ summary }) => text.startsWith(summary.object));
   return tried.filter(({ text }) => !isShown(text));
 }
 
 /** Returns open points: waiting for an answer or a fix, failing tests, and what the newest results left to do. */
-function openOf(state: SessionState, held: readonly SessionFact[], results: readonly PastResult[]): Stated[] {
+function openOf(
+  state: SessionState,
+  holding: readonly SessionFact[],
+  results: readonly PastResult[],
+): Stated[] {
   const ledgers = ledgersOf(state);
   const { stallThresholds } = resolvedSettings(state.charter.settings);
   const waiting = [...ledgers.values()]
@@ -363,7 +373,7 @@ function openOf(state: SessionState, held: readonly SessionFact[], results: read
       const isNamed = waits.length + questions.length > 0;
       return [...stalled, ...(isNamed ? waits : [`${task}: ${last.verdict.replace('_', ' ')}`])];
     });
-  const questions = held
+  const questions = holding
     .filter(({ relation, history }) => relation === RELATIONS.asks && history !== true)
     .reverse()
     .map((fact) => {

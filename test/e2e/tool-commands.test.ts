@@ -73,6 +73,11 @@ describe('the reading commands', () => {
     const session = newSession('fresh');
     const args = ['connect', 'claude', '--yes', '--session', session];
     expect(await up.cli(args, { cwd })).toMatchObject({ code: 0 });
+    for (const command of [['facts'], ['recall', 'dates'], ['log']])
+      expect(await up.cli(command, { cwd })).toMatchObject({
+        code: 3,
+        stderr: expect.stringContaining(`session ${session} is connected; nothing stored yet`),
+      });
     expect(await up.cli(['status'], { cwd })).toMatchObject({
       ...{ code: 0, stdout: `${session}: connected; nothing stored yet\n` },
       stderr: expect.stringMatching(/^-- server: /),

@@ -64,7 +64,7 @@ const MAX_BYTES = 8 * 1024 * 1024;
 interface CallsRead {
   /** In the order in which they started. */
   readonly calls: readonly ToolCall[];
-  /** Where the next look begins. */
+  /** The next look begins at this byte. */
   readonly end: number;
   /** Bytes that were too many to read. */
   readonly skipped: number;

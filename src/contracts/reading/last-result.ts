@@ -41,7 +41,7 @@ function whole(message: string): ResultText | undefined {
 interface FencedBlock {
   readonly language: string;
   readonly text: string;
-  /** Where its last line ends. */
+  /** Its last line ends before this character. */
   readonly end: number;
 }
 

@@ -51,7 +51,7 @@ export interface FactsAsked {
   readonly similar: ReadonlyMap<string, number>;
   /** The past tasks whose work is selected; that of a few others may be for its words. Absent: all work that fits. */
   readonly work?: readonly CoveringTask[] | undefined;
-  /** Where the task works: statements scoped elsewhere are left out, rules of its files are always relevant. */
+  /** The task works here: statements scoped elsewhere are left out, and rules of its files are always relevant. */
   readonly here?: Here | undefined;
   /** True if the prompt lists the notes elsewhere. */
   readonly withoutNotes?: boolean | undefined;

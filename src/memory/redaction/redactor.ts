@@ -32,12 +32,13 @@ const NOTHING: Readonly<SecretCounts> = Object.freeze({});
 const MAX_ROUNDS = 3;
 
 /** Line breaks, signs and spaces as escapes of other formats write them: a secret may begin or end there. */
-const ENCODED = /\\{1,31}(?:[nrt]|(?:u001b|x1b|033)\[[\d;]{0,16}m)|%(?:3[ad]|2[0267]|0a)/gi;
+const ENCODED = /\\+(?:[nrt]|(?:u001b|x1b|033)\[[\d;]{0,16}m)?|%(?:3[ad]|2[0267]|0a)/gi;
 
 /** Returns the text with the encoded signs in place of their escapes, and as long as before. */
 function decoded(text: string): string {
   if (!text.includes('\\') && !text.includes('%')) return text;
   return text.replace(ENCODED, (written) => {
+    if (written.endsWith('\\')) return written;
     const sign = written.startsWith('%')
       ? decodeURIComponent(written)
       : { t: '\t', n: '\n', r: '\n' }[written.slice(-1).toLowerCase()];

@@ -45,7 +45,7 @@ export const KEYS =
 const OPTION = [
   String.raw`(?:mysql(?:dump|admin)?|mariadb)\b[^\n|;&]{0,200} -p`,
   String.raw`(?:(?:docker|podman|registry) login|mongosh?)\b[^\n|;&]{0,200} -p `,
-  String.raw`sshpass -p ?`,
+  'sshpass -p ?',
   String.raw`redis-cli\b[^\n|;&]{0,200} -a `,
   String.raw`(?:curl|wget)\b[^\n|;&]{0,200} -u (?:\\{0,31}["'])?[\w.@-]{1,64}:`,
 ].join('|');
@@ -86,7 +86,8 @@ export const PATTERNS: readonly SecretPattern[] = [
   {
     rule: 'authorization',
     hint: 'B(?:earer|asic) [A-Za-z0-9]',
-    pattern: String.raw`(?<![A-Za-z0-9])(?:Bearer {1,8}(?<secret>[A-Za-z0-9._~+/-]{20,4096}=*)|Basic {1,8}(?<basic>(?=[A-Za-z+/]*[0-9A-Z])[A-Za-z0-9+/]{8,4096}=*))`,
+    pattern:
+      '(?<![A-Za-z0-9])(?:Bearer {1,8}(?<secret>[A-Za-z0-9._~+/-]{20,4096}=*)|Basic {1,8}(?<basic>(?=[A-Za-z+/]*[0-9A-Z])[A-Za-z0-9+/]{8,4096}=*))',
   },
   {
     // Includes the user, which may be the token. A password may hold a slash or an at sign.
@@ -152,6 +153,6 @@ export const PATTERNS: readonly SecretPattern[] = [
   {
     rule: 'azure-client',
     hint: '~(?<=[78]Q~)',
-    pattern: String.raw`(?<![A-Za-z0-9_~.-])[A-Za-z0-9_~.]{3}[78]Q~[A-Za-z0-9_~.-]{31,34}(?![A-Za-z0-9_~.-])`,
+    pattern: '(?<![A-Za-z0-9_~.-])[A-Za-z0-9_~.]{3}[78]Q~[A-Za-z0-9_~.-]{31,34}(?![A-Za-z0-9_~.-])',
   },
 ];

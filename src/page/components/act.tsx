@@ -108,7 +108,7 @@ export function Actions({ actions, of }: { readonly actions: readonly Action[]; 
   const run = async (work: () => Promise<unknown>) => {
     if (await carryOut(work)) setAsking(undefined);
   };
-  const asked = actions.find(({ verb }) => verb === asking);
+  const chosen = actions.find(({ verb }) => verb === asking);
   return (
     <>
       {actions.map(({ verb, cost, asks, run: work }) => {
@@ -126,19 +126,19 @@ export function Actions({ actions, of }: { readonly actions: readonly Action[]; 
           </Button>
         );
       })}
-      {asked === undefined ? null : (
-        <fieldset class="asked" aria-label={`${asked.verb}?`}>
-          {asked.cost === undefined ? null : <p>{asked.cost}</p>}
-          {asked.asks === undefined ? (
-            <Button small tone="bad" of={of} disabled={busy} onClick={() => void run(() => asked.run(''))}>
-              Yes, {asked.verb.toLowerCase()}
+      {chosen === undefined ? null : (
+        <fieldset class="asked" aria-label={`${chosen.verb}?`}>
+          {chosen.cost === undefined ? null : <p>{chosen.cost}</p>}
+          {chosen.asks === undefined ? (
+            <Button small tone="bad" of={of} disabled={busy} onClick={() => void run(() => chosen.run(''))}>
+              Yes, {chosen.verb.toLowerCase()}
             </Button>
           ) : (
             <SendForm
-              label={asked.asks}
-              verb={asked.verb}
+              label={chosen.asks}
+              verb={chosen.verb}
               of={of}
-              onSend={(text) => run(() => asked.run(text))}
+              onSend={(text) => run(() => chosen.run(text))}
             />
           )}
           <Button small onClick={() => setAsking(undefined)}>

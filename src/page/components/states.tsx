@@ -58,12 +58,12 @@ export function Banner() {
 
 /** Says what a person has done, where the view that showed it is left. */
 export function say(text: string): void {
-  said.value = text;
+  banner.value = text;
   setTimeout(() => {
-    if (said.value === text) said.value = undefined;
+    if (banner.value === text) banner.value = undefined;
   }, 10_000);
 }
-const said = signal<string | undefined>(undefined);
+const banner = signal<string | undefined>(undefined);
 
 function bannerText(): string | undefined {
   if (unauthorized.value) {
@@ -75,7 +75,7 @@ function bannerText(): string | undefined {
   if (connection.value === 'no-nats') {
     return 'The inspector has lost its NATS server. The page may be out of date; it continues when the server is back.';
   }
-  return said.value;
+  return banner.value;
 }
 
 /** Says why a list is empty, and what to do; `command` can be copied. */

@@ -86,7 +86,7 @@ function CompiledView(props: {
   const { session, reply, stale, before } = props;
   const rows = useMemo(() => promptRows(reply, before), [reply, before]);
   const kept = new Set(rows.map(({ text }) => text));
-  const gone = (before ?? '').split('\n').filter((line) => line.trim() !== '' && !kept.has(line));
+  const removed = (before ?? '').split('\n').filter((line) => line.trim() !== '' && !kept.has(line));
   const [pointed, setPointed] = useState<number | undefined>(undefined);
   const [pinned, setPinned] = useState<number | undefined>(undefined);
   const { budget } = reply;
@@ -124,10 +124,10 @@ function CompiledView(props: {
             <CopyButton text={reply.prompt} label="Copy prompt" />
           </CardHead>
           <PromptText rows={rows} indexOf={indexOf} shown={line} onShow={setPointed} onPin={setPinned} />
-          {gone.length === 0 ? null : (
+          {removed.length === 0 ? null : (
             <section class="card-body prompt-gone" aria-label="Gone since the prompt before">
               <h3>Gone since the prompt before</h3>
-              {gone.map((text) => (
+              {removed.map((text) => (
                 <p key={text}>{text}</p>
               ))}
             </section>

@@ -24,7 +24,7 @@ const LISTS: RequestInput<'run.status'>['lists'] = ['board', 'plan', 'messages']
 /** What needs a person, what holds, the work, and what the last agent was told. */
 export function SessionView({ session, params }: SessionViewProps) {
   const query = useAsk('run.status', { session, lists: LISTS }, session);
-  const told = useAsk('tool.prompt-list', { session, limit: 200 }, 'event:prompt').reply;
+  const listed = useAsk('tool.prompt-list', { session, limit: 200 }, 'event:prompt').reply;
   return (
     <QueryView query={query} what="the session">
       {(status) => {
@@ -41,10 +41,10 @@ export function SessionView({ session, params }: SessionViewProps) {
           <div class="session-page">
             <Head session={session} status={status} />
             <Stalled session={session} status={status} lists={lists} />
-            <Statements session={session} params={params} prompts={told?.prompts ?? NONE} />
+            <Statements session={session} params={params} prompts={listed?.prompts ?? NONE} />
             <Work session={session} status={status} />
             <Messages session={session} messages={lists.messages} />
-            <LastTold session={session} prompts={told?.prompts ?? NONE} />
+            <LastTold session={session} prompts={listed?.prompts ?? NONE} />
           </div>
         );
       }}
