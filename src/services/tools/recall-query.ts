@@ -31,8 +31,7 @@ export function createRecall(
       session === undefined
         ? await list.list({ ...ANY, ...ofProject })
         : { sessions: [{ session }], total: 1 };
-    const states: SessionState[] = [];
-    for (const { session: name } of sessions) states.push(await stateOf(token(name, 'session')));
+    const states = await Promise.all(sessions.map(({ session: name }) => stateOf(token(name, 'session'))));
     if (session !== undefined && states[0]?.sequence === 0) throw noSuchSession(session);
     return {
       ...recallFrom(states, query, await wordVectors()),
