@@ -67,7 +67,7 @@ export const BOARD_REQUESTS = {
     task,
   ),
   'tool.task-priority': command(
-    'set the priority of a task: 0 critical, 1 high, 2 medium, 3 low, 4 backlog',
+    'set the priority of a task, 0 (critical) to 4 (backlog)',
     { cli: 'task edit <id>', example: { id: 'TAS-1', priority: 0 } },
     { id, priority },
     task,
@@ -173,7 +173,7 @@ export const BOARD_REQUESTS = {
     z.object({ notes: list('The notes.', note), sequence }),
   ),
   'tool.inbox-add': command(
-    'leave a message for the next agent; one that begins with @human is for a person',
+    'leave a message for the next agent, or with @human a person',
     { cli: 'inbox add <content>', example: { content: 'Please look at the failing build first' } },
     { content: noteText },
     message.extend({ created }),

@@ -50,7 +50,7 @@ const envelope = (owner: 'session' | 'project') => ({
     .int()
     .nonnegative()
     .optional()
-    .describe('The newest event that it was stored behind: a command for a command, a result for a result.'),
+    .describe('The newest event of its kind (command or result) before it.'),
 });
 
 /** One of several events, each by a name of its own. */

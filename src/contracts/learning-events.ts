@@ -67,7 +67,7 @@ const learningEvents = [
     by,
     merged_into: learningKey
       .optional()
-      .describe("An existing learning that says the same; the proposal's evidence is added to it."),
+      .describe('An existing learning that says the same; it gets the evidence.'),
   }),
   eventOf('rejected', {
     proposal: learningKey,

@@ -65,19 +65,15 @@ const learning = named('Learning', 'Knowledge about a project for later sessions
   confirmedAt: time('When it became a learning'),
 });
 
-export const proposal = named(
-  'Proposal',
-  'A proposed learning as it is now, and the newest decision on it.',
-  {
-    ...learningFields,
-    status: oneOf('The newest decision.', PROPOSAL_STATUSES),
-    method: oneOf('The way it came about.', PROPOSAL_METHODS),
-    decidedAt: time('When it was decided').exactOptional(),
-    decidedBy: string('Who decided it.').exactOptional(),
-    reason: string('Reason of the decision.').exactOptional(),
-    mergedInto: string('The learning that it was merged into.').exactOptional(),
-  },
-);
+export const proposal = named('Proposal', 'A proposed learning as it is now, with its newest decision.', {
+  ...learningFields,
+  status: oneOf('The newest decision.', PROPOSAL_STATUSES),
+  method: oneOf('The way it came about.', PROPOSAL_METHODS),
+  decidedAt: time('When it was decided').exactOptional(),
+  decidedBy: string('Who decided it.').exactOptional(),
+  reason: string('Reason of the decision.').exactOptional(),
+  mergedInto: string('The learning that it was merged into.').exactOptional(),
+});
 
 const ofProject = {
   project: string('The project.'),
@@ -87,9 +83,7 @@ const ofProject = {
 const viewFields = {
   ...ofProject,
   proposal: proposal.describe('The proposal.'),
-  learning: learning
-    .nullable()
-    .describe('The active learning that it became, or was merged into; null for none.'),
+  learning: learning.nullable().describe('The active learning it became or was merged into; null for none.'),
   similar: z
     .object({
       learning: string('Id of the learning.'),
@@ -162,11 +156,7 @@ export const LEARNING_REQUESTS = {
         'The most relevant first.',
         z.object({
           learning: learning.describe('The learning.'),
-          score: z
-            .number()
-            .describe(
-              'Sum of two ranks, by words and by meaning: a half for the first place, a quarter for the second, and so on. 1 is first in both, 0 was selected by recency alone.',
-            ),
+          score: z.number().describe('Fused rank by words and meaning: 1 first in both, 0 recency.'),
         }),
       ),
       total: count('Learnings of the project.'),
@@ -213,7 +203,7 @@ export const LEARNING_REQUESTS = {
       rulesPaused: boolean('Set when so many are pending that rules pause.').exactOptional(),
       sessionsPaused: strings('Sessions with so many pending that rules pause for them.').exactOptional(),
       projects: list(
-        'Projects with a proposal or a learning, those with most to decide first: at most 500.',
+        'Up to 500 projects with learnings, those with most to decide first.',
         z.object({
           project: string('Name of the project.'),
           pending: count('Proposals to decide on.'),
@@ -223,13 +213,13 @@ export const LEARNING_REQUESTS = {
     }),
   ),
   'proposal.show': projectQuery(
-    'show a proposal with its evidence, and the learning that says nearly the same',
+    'show a proposal with its evidence and the most similar learning',
     { cli: 'learning show <id>', example: { id: 'abc12' }, agents: false },
     { id },
     proposalView,
   ),
   'proposal.accept': projectCommand(
-    'make a proposal a learning; one that says nearly the same as a learning is not added twice',
+    'make a proposal a learning; near duplicates are merged',
     { cli: 'learning accept <id>', example: { id: 'abc12', merge: true }, agents: false },
     {
       id,
@@ -240,7 +230,7 @@ export const LEARNING_REQUESTS = {
     proposalView,
   ),
   'proposal.reject': projectCommand(
-    'reject a proposal: it stays on record, and only a person can propose the same again',
+    'reject a proposal: only a person can propose the same again',
     {
       cli: 'learning reject <id>',
       example: { id: 'abc12', reason: 'True of one module only' },

@@ -110,7 +110,7 @@ export const MEMORY_REQUESTS = {
   ),
   'run.status': ofSession(
     true,
-    'show how far a session is, what each task needs next, and what is known of a task',
+    'show how far a session is and what each task needs next',
     'status',
     runStatusRequest,
     runStatusReply,
@@ -202,7 +202,7 @@ export const MEMORY_REQUESTS = {
     factRestored,
   ),
   'tool.fact-erase': command(
-    'overwrite what a statement says, in the log too: it cannot be undone',
+    'overwrite what a statement says, in the log too; cannot be undone',
     { cli: 'facts erase <id>', example: { id: 'M7', by: 'ann' }, agents: false },
     { id: factKey, by: speaker('erases it').by },
     factErased,
@@ -269,8 +269,8 @@ export const MEMORY_REQUESTS = {
     { id: rejectedId },
     z.object({
       rejected: rejectedShown.describe('The rejected result.'),
-      body: string('Its body, or the beginning of one that does not fit a reply.'),
-      encoding: oneOf('Encoding of the body: text if it is UTF-8 and fits, else base64.', ['utf8', 'base64']),
+      body: string('Its body, or the beginning if it does not fit a reply.'),
+      encoding: oneOf('Encoding of the body: text for UTF-8 that fits, else base64.', ['utf8', 'base64']),
       truncated: mark('Set where this is only the beginning.'),
     }),
   ),
@@ -316,14 +316,14 @@ export const MEMORY_REQUESTS = {
     }),
   ),
   'tool.prompt-show': query(
-    'show what a compiled prompt held, and the request that compiles it again',
+    'show what a compiled prompt held, and the request to repeat it',
     { cli: 'prompt show', example: { id: '4f1c' } },
     { id: text(64).describe('Id of the prompt, from prompt-list.') },
     z.object({
       prompt: promptTrace.describe('The prompt.'),
       request: z
         .record(z.string(), z.unknown().describe('Any JSON value.'))
-        .describe('The request with `asOf`, to be sent to prompt.past: its reply is the prompt as it was.'),
+        .describe('The request for prompt.past, with `asOf`: it returns this prompt.'),
     }),
   ),
 } as const;

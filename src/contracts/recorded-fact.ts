@@ -4,7 +4,7 @@ import { named, oneOf, string, strings } from './schema-fields.js';
 
 /** By what another statement ended a statement. */
 export const ended = named('Ended', 'The end of a statement by another one.', {
-  by: string('Id of the statement that ended it, or the task that is done.'),
+  by: string('Id of the statement that ended it, or the finished task.'),
   how: oneOf('Replaced, answered or settled.', ENDINGS),
   term: string('The term that both are about, if it was not named.').exactOptional(),
 });
@@ -41,7 +41,7 @@ export const recordedFact = named('RecordedFact', 'A fact as its event stores it
 
 export const recordedRepair = named('Repair', 'A change that reading made to a result.', {
   kind: string('Kind of the repair.'),
-  field: string('Path of the field; the first one if it happened more than once.'),
+  field: string('Path of the field; of several, the first.'),
   detail: string('Old or new value; one short line.').optional(),
   count: z.int().positive().optional().describe('Number of items of one list; left out for one.'),
 });

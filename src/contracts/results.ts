@@ -71,14 +71,12 @@ export const explicitFact = z
       .describe('Relation of subject and object, such as uses or depends_on.'),
     object: text.min(1, 'must not be empty').describe('Object of the fact.'),
     tags: list('Tags of the fact.', z.enum(FACT_TAGS)).optional(),
-    origin: text
-      .optional()
-      .describe('In the result of an observer: "user" if the user said it in a conversation.'),
+    origin: text.optional().describe('Of an observer: "user" if the user said it in a conversation.'),
     replaces: z
       .array(text)
       .max(10, 'must be at most 10 ids')
       .optional()
-      .describe('Ids of the statements that it ends, such as M7: what it replaces, answers or settles.'),
+      .describe('Ids of the statements that it replaces, answers or settles: M7.'),
     scope: statementScope.optional(),
   })
   .refine(({ subject, relation }) => maySay(subject, relation), {
@@ -100,24 +98,24 @@ const FIELDS = {
 
 /** Fields that any result may have. */
 const COMMON = {
-  intent_id: text.describe('Id of the intent (what an agent was asked for) whose trace records the result.'),
+  intent_id: text.describe('Id of the intent whose trace records the result.'),
   result_id: untrimmed(256).describe(
-    'Idempotency key: the result counts once per session, however often it is published.',
+    'Idempotency key: the result counts once, however often it is published.',
   ),
   branch: text.describe('The git branch that it was done on.'),
   commit: text.describe('The git commit of the work.'),
   files_deleted: texts.describe('Paths of the files that were deleted.'),
   files_renamed: list('Files that were renamed or moved.', renamedFile),
-  at: text.describe('When it happened, ISO 8601, if that is long before it is published.'),
+  at: text.describe('When it happened, ISO 8601, if long before it is published.'),
   artifacts: z
     .array(artifact)
     .max(KEPT.fact.artifacts, `must be at most ${KEPT.fact.artifacts} artifacts`)
     .describe('What the work adds that later tasks can call.'),
-  history: boolean('It is from before the session: it adds facts, and needs no next action.'),
+  history: boolean('From before the session: it adds facts, and needs no next action.'),
   questions: z
     .array(question)
     .max(KEPT.question.list, `must be at most ${KEPT.question.list} questions`)
-    .describe('Questions to a person. Give a default to go on without the answer.'),
+    .describe('Questions to a person; a default lets work go on without answer.'),
   facts: z
     .array(explicitFact)
     .max(KEPT.fact.explicit, `must be at most ${KEPT.fact.explicit} facts`)

@@ -13,7 +13,7 @@ export const progressTask = named('PlanLine', 'A task as it was read from a plan
   id: string('Id of the task.'),
   text: string('The work to do.'),
   was: string('Its words when its first result came, if they have changed since.').exactOptional(),
-  written: string('Its id in the file, if that id has results of a task with other words.').exactOptional(),
+  written: string('Its id in the file, if other words had that id before.').exactOptional(),
   status: oneOf('Its status.', TASK_LINES),
   optional: mark('Optional.'),
   blocked: mark('Marked as blocked; the status is pending.'),
@@ -23,21 +23,15 @@ export const progressTask = named('PlanLine', 'A task as it was read from a plan
   parent: string('Its parent task.').exactOptional(),
   prompt: string("The plan's own words about it, line by line.").exactOptional(),
   requirements: strings('Its requirements.').exactOptional(),
-  dependsOn: strings(
-    'Ids of tasks that must be completed first, as written; unknown ids are possible.',
-  ).exactOptional(),
+  dependsOn: strings('Ids of tasks to complete first, as written; some may be unknown.').exactOptional(),
 });
 
-export const planProblem = named(
-  'PlanProblem',
-  'A line of a plan that could not be read, or was read by a guess.',
-  {
-    code: string('Kind of the problem.'),
-    line: z.int().describe('Number of the line, 1 for the first.'),
-    message: string('The problem.'),
-    placed: mark('The line was read by a guess.'),
-  },
-);
+export const planProblem = named('PlanProblem', 'A line of a plan that was not read, or by guess.', {
+  code: string('Kind of the problem.'),
+  line: z.int().describe('Number of the line, 1 for the first.'),
+  message: string('The problem.'),
+  placed: mark('The line was read by a guess.'),
+});
 
 /** Ids are never given to other words: what is known under this one is about these. */
 export const leftTask = named('LeftTask', 'A task that the plan had in an earlier version.', {
@@ -51,7 +45,7 @@ export const tasksDocument = named('PlanDocument', 'The content of a plan.', {
   fingerprint: object('Version of the text.', {
     mtimeMs: z
       .number()
-      .describe('Modification time in milliseconds; 0 for a document that came with the request.'),
+      .describe('Modification time in milliseconds; 0 for a document sent with the request.'),
     hash: string('Hash of the text.'),
   }),
   tasks: list('The tasks.', progressTask),
@@ -60,7 +54,7 @@ export const tasksDocument = named('PlanDocument', 'The content of a plan.', {
   requirementTexts: z
     .record(z.string(), z.string())
     .exactOptional()
-    .describe('Texts of the requirements that the tasks name, from the document beside the plan.'),
+    .describe('Texts of the named requirements, from the document beside the plan.'),
   design: string('Path of the design document beside the plan.').exactOptional(),
   problems: z.number().describe('Lines that could not be read.'),
   guesses: z.number().exactOptional().describe('Lines that were read by a guess.'),
@@ -80,7 +74,7 @@ export type ProgressTask = z.output<typeof progressTask>;
 export type TasksDocument = z.output<typeof tasksDocument>;
 
 const sourceKind = <const Kind extends string>(kind: Kind) =>
-  z.literal(kind).describe('A file that the service reads, or a document that came with the request.');
+  z.literal(kind).describe('A file that the service reads, or a document sent with requests.');
 
 export const tasksSource = z
   .discriminatedUnion('kind', [
@@ -113,26 +107,20 @@ export const runInitRequest = z
     session: sessionName,
     spec: text(200)
       .optional()
-      .describe(
-        "Name of the specification. Default: the previous name, otherwise one made from the file's path.",
-      ),
+      .describe('Name of the specification. Default: the previous name, otherwise from the path.'),
     goal: text(10_000).optional().describe('Goal of the run. Default: the previous goal.'),
     settings: sessionSettings.optional().describe('Settings of the session to record.'),
     tasksPath: untrimmed(4096)
       .optional()
-      .describe("A file under one of the service's roots. Give this or tasksText, not both."),
+      .describe("A file under one of the service's roots; excludes tasksText."),
     tasksText: documentText.optional().describe('The document itself. Give this or tasksPath, not both.'),
     requirementsText: documentText
       .optional()
-      .describe(
-        'With tasksText: the requirements document beside it, for the texts of those that its tasks name.',
-      ),
+      .describe('With tasksText: the requirements document that its tasks refer to.'),
     unfollow: z
       .literal(true)
       .optional()
-      .describe(
-        'Follow no plan any more: its tasks leave, results stay. In place of tasksPath and tasksText.',
-      ),
+      .describe('Follow no plan: tasks leave, results stay; excludes tasksPath and tasksText.'),
   })
   .refine(
     ({ tasksPath, tasksText, unfollow }) =>
@@ -148,13 +136,11 @@ export type ListName = (typeof LISTS)[number];
 
 export const runStatusRequest = z.object({
   session: sessionName,
-  task: text(128)
-    .optional()
-    .describe('Include what is known of this task of the board or the plan, such as its ledger.'),
+  task: text(128).optional().describe('Include what is known of this task, such as its ledger.'),
   lists: z
     .array(z.enum(LISTS))
     .max(LISTS.length, `must name at most ${LISTS.length}`)
     .optional()
-    .describe('Include these lists. One alone is whole; of several, each has at most 200 entries.'),
+    .describe('Include these lists: one whole, or several of up to 200 entries.'),
   status: oneOf('Only tasks with this status in the list of the plan.', PLAN_STATUSES).optional(),
 });

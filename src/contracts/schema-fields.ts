@@ -33,14 +33,12 @@ export const time = (about: string) => string(`${about}, ISO 8601 in UTC.`);
 
 /** Named by every reply that meaning had a part in. */
 export const vectors = string(
-  'Name and version of the word vectors, if meaning counted; absent if words alone did.',
+  'Name and version of the word vectors; absent without a semantic search.',
 ).exactOptional();
 
 export const sequence = place('Session sequence that the answer reflects.');
 
-export const next = string(
-  'Cursor of the next page, to send as cursor; absent on the last page.',
-).exactOptional();
+export const next = string('Cursor of the next page; absent on the last page.').exactOptional();
 
 /** A read-only version of a schema's output. */
 export type Output<Schema extends z.ZodType> = Unchanging<z.output<Schema>>;
@@ -56,8 +54,5 @@ export const faultFields = {
   code: string('A stable error code.'),
   reason: string('The problem.'),
   fix: string('The fix that makes it readable.').exactOptional(),
-  meant: oneOf(
-    'The role that it seems to belong to, if it was published with another.',
-    ROLES,
-  ).exactOptional(),
+  meant: oneOf('The role it seems to belong to, if published with another.', ROLES).exactOptional(),
 };

@@ -35,7 +35,7 @@ const outcome = named('Outcome', "A result's own words, besides its facts.", {
   intent_id: string('The intent whose trace records it.').optional(),
   branch: string('The git branch of the result.').optional(),
   commit: string('The git commit of the result.').optional(),
-  at: timestamp.optional().describe('When it happened, ISO 8601 in UTC, if long before it was published.'),
+  at: timestamp.optional().describe('When it happened, ISO 8601 in UTC, if long before publication.'),
   history: z.literal(true).optional().describe('It is from before the session, so ledgers skip it.'),
 });
 
@@ -43,7 +43,7 @@ const newest = z
   .int()
   .positive()
   .optional()
-  .describe('The highest such sequence that the session has counted, if it is not its own.');
+  .describe('The highest such sequence the session has counted, if not its own.');
 
 const resultKey = z
   .string()
@@ -78,11 +78,11 @@ const factRecorded = eventOf('fact.recorded', {
   facts_complete: z
     .literal(true)
     .optional()
-    .describe('The outcome was truncated for this event, so `facts` also has those that derive from it.'),
+    .describe('The outcome was truncated, so `facts` also has those derived from it.'),
   refs: z
     .record(z.string(), z.array(z.string()).readonly())
     .optional()
-    .describe('The ids of its statements, such as M7: by relation, in the order of the facts.'),
+    .describe('Ids of its statements by relation, in the order of the facts.'),
   ends: statementEnds.optional(),
   not_ended: z
     .array(
@@ -115,7 +115,7 @@ const dispatchRejected = eventOf('dispatch.rejected', {
     code: string('A stable error code.'),
     reason: string('The problem.'),
     fix: string('The fix that makes the result readable.').optional(),
-    meant: oneOf('The role that it seems to belong to, if it was published with another.', ROLES).optional(),
+    meant: oneOf('The role it seems to belong to, if published with another.', ROLES).optional(),
   }),
 }).omit({ id: true });
 

@@ -44,7 +44,7 @@ export const sessionSettings = z
   })
   .meta({
     id: 'SessionSettings',
-    description: 'Settings of a session, which shape its prompts; omitted ones keep their value.',
+    description: 'Settings that shape the prompts; omitted ones keep their value.',
   });
 
 export type SessionSettings = z.output<typeof sessionSettings>;
@@ -135,8 +135,8 @@ const CHECKPOINT_REASONS = ['archived', 'imported', 'erased'] as const;
  * have been stored between the last event that it covers and itself: then it counts for nothing, and nothing is removed.
  */
 const checkpointFields = {
-  covers: z.int().nonnegative().describe('The sequence up to which the state has the events of this log.'),
-  state: string('The state: JSON of version and state as in a snapshot, gzip, Base64.'),
+  covers: z.int().nonnegative().describe('The last sequence of this log whose event the state has.'),
+  state: string('The state: JSON of version and state, gzip, Base64.'),
   reason: oneOf(
     '`archived`, `imported` from a session file, or a statement was `erased`.',
     CHECKPOINT_REASONS,

@@ -55,16 +55,17 @@ const stored = named('StoredCounts', 'How much is stored, by kind.', {
   prompts: count('Compiled prompts.'),
   telemetry: count('Records of telemetry.'),
   index: count('Entries of the index of sessions.'),
-  learnings: count('Proposals, learnings and demands of reviews that are erased, or lose a source.'),
+  learnings: count('Proposals, learnings and review demands erased, or losing a source.'),
 });
 
 export type StoredCounts = Output<typeof stored>;
 
 const progress = {
-  state: oneOf(
-    'counted: dry run; running: the keeper erases it, look by dry runs; done: it was forgotten before.',
-    ['counted', 'running', 'done'],
-  ),
+  state: oneOf('counted: dry run; running: the keeper erases it; done: forgotten before.', [
+    'counted',
+    'running',
+    'done',
+  ]),
   found: stored.describe('What is stored now.'),
   forgotten: mark('It had been forgotten before, and nothing was left.'),
 };
@@ -104,7 +105,7 @@ export const SESSION_REQUESTS = {
     session,
   ),
   'tool.session-complete': command(
-    'complete the session when all tasks are done, and no review asks for a fix',
+    'complete the session when tasks are done and reviews are settled',
     { cli: 'session complete', example: { force: true, reason: 'The rest moved to the next release' } },
     {
       force: flag.describe('Complete it although tasks or fixes are open; needs a reason.'),
@@ -131,7 +132,7 @@ export const SESSION_REQUESTS = {
     session,
   ),
   'tool.session-list': wideQuery(
-    'list the sessions: those that wait for a person first, then stalled ones, then the newest',
+    'list the sessions: waiting for a person, then stalled, then the newest',
     { cli: 'session ls', example: { stalled: true } },
     {
       text: text(200)
@@ -176,7 +177,7 @@ export const SESSION_REQUESTS = {
       session: string('The session.'),
       sequence: place('Session sequence that the answer reflects.'),
       dispatches: counts('Counted results by role, and rejected ones.'),
-      rejections: counts('Rejected results that are still kept, by error code; of the newest 1,000.'),
+      rejections: counts('Kept rejected results by error code, of the newest 1,000.'),
       approvalLoops: count('How often tasks were reviewed without an approval.'),
       rebuilds: count('How often the plan was read again.'),
       compiles: count('Prompts compiled.'),
@@ -220,12 +221,12 @@ export const SESSION_REQUESTS = {
       session: string('Name of the session.'),
       events: list('The events, the oldest first: as many as fit one reply.', exportedEvent),
       skipped: count('Messages in between that this version cannot read as events.'),
-      sequence: place('Sequence of the newest event when the first page was made: the last page ends there.'),
+      sequence: place('Sequence of the newest event at the first page; paging ends there.'),
       next,
     }),
   ),
   'tool.session-import': command(
-    'make a session from a state, or add the history of an imported one',
+    'make a session from a state, or add history to it',
     { cli: 'session import', example: { id: '4f1c' }, agents: false },
     {
       id: text(64).describe('Unique to this import: a repeated request is stored once.'),
@@ -239,7 +240,7 @@ export const SESSION_REQUESTS = {
     },
     z.object({
       session: string('Name of the session.'),
-      sequence: place('Sequence of its newest event that the import has stored; 0 for none.'),
+      sequence: place('Sequence of the newest event that the import stored; 0 for none.'),
     }),
   ),
   'tool.session-forget': command(
@@ -259,7 +260,7 @@ export const SESSION_REQUESTS = {
     retention,
   ),
   'tool.retention-set': wideCommand(
-    'set what happens to sessions without activity, for the installation or a project; the keeper applies it from then on',
+    'set what the keeper does with inactive sessions, everywhere or per project',
     { cli: 'admin retention set', example: { action: 'archive', after: '90d' }, agents: false },
     {
       project: sessionName.optional().describe('Only for sessions of this project.'),

@@ -18,7 +18,7 @@ export const taskKey = z
   .regex(/^TAS-[1-9]\d*$/)
   .describe('Id of the task, such as TAS-1.');
 
-const anyTask = string('Id of the task: of the board, such as TAS-1, or of the plan.');
+const anyTask = string('Id of the task, of the board (TAS-1) or the plan.');
 
 export const iteration = z
   .int()

@@ -38,16 +38,14 @@ export const traceEntry = named('TraceEntry', 'One step that an agent took for a
     .default({})
     .describe('Details. Further fields are dropped.'),
   result: object(
-    'Outcome. Default by action: an ERROR failed, a SCOPE_VIOLATION was denied, a TOOL_EXECUTION succeeded.',
+    'Outcome. Default by action: ERROR fails, SCOPE_VIOLATION is denied, TOOL_EXECUTION succeeds.',
     {
       status: oneOf('Outcome.', RESULT_STATUSES),
       output_summary: anyText(2_000_000).default('').describe('Output.'),
       error_message: anyText(100_000).exactOptional().describe('The error.'),
     },
   ).exactOptional(),
-  pin: boolean(
-    'Keeps the text of the entry, preferably its reasoning, as a constraint of the intent.',
-  ).exactOptional(),
+  pin: boolean('Keeps the reasoning or text as a constraint of the intent.').exactOptional(),
 });
 
 /** The input of a trace entry. */
@@ -60,10 +58,10 @@ export const recordedEntry = named('RecordedEntry', 'A stored trace entry: bound
   intent: z.string().nullable().describe('The intent that it was done for.'),
   action: oneOf('The kind of step.', ACTION_TYPES),
   status: oneOf('Outcome.', RESULT_STATUSES),
-  at: timestamp.exactOptional().describe("The entry's own time, ISO 8601 in UTC; the fold does not keep it."),
+  at: timestamp.exactOptional().describe("The entry's own time, ISO 8601 in UTC; not kept in state."),
   state: oneOf('The step of work that it belongs to.', TRACE_STATES).exactOptional(),
   tool: string('Name of the tool.').exactOptional(),
-  target: string('Target, if it is neither files nor a command: the task of a result.').exactOptional(),
+  target: string('Target other than files or a command: the task of a result.').exactOptional(),
   files: strings('Files that it touched.').exactOptional(),
   files_omitted: z.int().positive().exactOptional().describe('Further files that were left out.'),
   command: string('The command that was run.').exactOptional(),

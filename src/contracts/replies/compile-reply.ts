@@ -58,7 +58,7 @@ const compiledFact = named('CompiledFact', 'A fact that a prompt shows, with its
 
 const fileFields = {
   path: string('Path of the file.'),
-  score: z.number().describe('0 to 1, from all that speaks for it: comparable within a reply.'),
+  score: z.number().describe('0 to 1, from all its reasons; comparable within a reply.'),
   uses: count('How many results touched it.'),
   tasks: strings('Up to three tasks that touched it, the most similar first.'),
 };
@@ -71,15 +71,15 @@ const consideredFact = named('ConsideredFact', 'A fact that was considered for a
   ...factFields,
   shown: boolean('Whether the prompt shows it.'),
   kind: string('Its section: findings, conventions, decisions, tests, requirements, work, files or facts.'),
-  because: oneOf(
-    'The strongest reason: words of the task, a likely or open file, a similar result, a similar meaning, or a recent decision, convention or explicit fact.',
-    ['words', 'file', 'similar', 'meaning', 'recent'],
-  ),
+  because: oneOf('The strongest reason, such as words of the task or a file.', [
+    'words',
+    'file',
+    'similar',
+    'meaning',
+    'recent',
+  ]),
   words: strings('The words of the task that it contains, as stems.'),
-  left: oneOf(
-    'Why it is not shown: others ranked higher, another says nearly the same, its task has too many places, only a likely file supports it and the places reserved for findings and conventions are taken, a likely file says it already, or the budget was used up.',
-    LEFT_OUT,
-  ).exactOptional(),
+  left: oneOf('Why it is not shown, such as a higher rank of others.', LEFT_OUT).exactOptional(),
   duplicateOf: string('Id of the fact that says nearly the same.').exactOptional(),
 });
 
@@ -88,8 +88,8 @@ const consideredFile = named('ConsideredFile', 'A file that was considered for a
   shown: boolean('Whether the prompt shows it.'),
   reasons: z
     .record(z.string(), z.number())
-    .describe('The parts of its score: similar results, its path, mentions, recency, frequency and so on.'),
-  left: oneOf('Why it is not shown: others ranked higher, or the budget was used up.', [
+    .describe('The parts of its score, such as similar results, mentions or recency.'),
+  left: oneOf('Why it is not shown: others ranked higher, or no budget left.', [
     'rank',
     'budget',
   ]).exactOptional(),
@@ -103,9 +103,7 @@ const considered = named('Considered', 'The candidates of a prompt.', {
 const promptLine = named('PromptLine', 'Lines of a prompt with one source.', {
   from: place('The first line, 1 for the first of the prompt.'),
   to: place('The last line.'),
-  section: string(
-    'The part of the prompt: a section of the budget, or head, prefix, guide, left_out and so on.',
-  ),
+  section: string('A section of the budget, or a part such as head.'),
   why: string('Why they are shown.').exactOptional(),
   fact: string('Id of their fact.').exactOptional(),
   file: string('Path of their likely file.').exactOptional(),
@@ -119,11 +117,7 @@ const compiledLearning = named('CompiledLearning', 'A learning that a prompt sho
   id: string('Id of the learning.'),
   type: oneOf('Kind of learning.', LEARNING_TYPES),
   content: string('The learning, one sentence.'),
-  score: z
-    .number()
-    .describe(
-      'Sum of two ranks, by words and by meaning: a half for the first place, a quarter for the second, and so on. 1 is first in both, 0 was selected by recency alone.',
-    ),
+  score: z.number().describe('Fused rank by words and meaning: 1 first in both, 0 recency.'),
 });
 
 const promptMessage = named('PromptMessage', 'One message of a prompt.', {
@@ -131,11 +125,12 @@ const promptMessage = named('PromptMessage', 'One message of a prompt.', {
   content: string('Text of the message.'),
 });
 
-const ledgerReport = named('LedgerReport', 'The progress data of the task, and whether all of it was used.', {
-  mode: oneOf(
-    'none: nothing is known of the task; ledger: all known data was used; ledger_plus_fallback: a part is missing or may be out of date.',
-    ['none', 'ledger', 'ledger_plus_fallback'],
-  ),
+const ledgerReport = named('LedgerReport', 'The progress data of the task, and if all was used.', {
+  mode: oneOf('none: nothing is known; ledger: all used; ledger_plus_fallback: incomplete or outdated.', [
+    'none',
+    'ledger',
+    'ledger_plus_fallback',
+  ]),
   reason: oneOf('Why a part is missing or may be out of date.', [
     'rebuild_failed',
     'progress_ledger_incomplete',
@@ -145,7 +140,7 @@ const ledgerReport = named('LedgerReport', 'The progress data of the task, and w
 
 const compactedReport = named(
   'CompactedReport',
-  'The size of a trace summary, and of the entries that it replaces.',
+  'The size of a trace summary and of the entries it replaces.',
   {
     entries: count('Entries that the summary replaces.'),
     blocks: count('Blocks in which they were compacted.'),
@@ -177,16 +172,11 @@ const baseFields = {
   considered: considered
     .exactOptional()
     .describe('On request: the candidates, and why each is shown or not.'),
-  lines: list(
-    'On request: the source of each line of the prompt, except those of a template.',
-    promptLine,
-  ).exactOptional(),
+  lines: list('On request: the source of each line, except those of a template.', promptLine).exactOptional(),
   tokenEstimate: count('Tokens of the whole prompt, by the configured tokenizer.'),
   budget: budgetReport.describe('The use of the budget, and what was left out.'),
-  compacted: compacted.describe(
-    'The size of the summary before the prompt; null without an intent, or below the threshold.',
-  ),
-  sequence: place('The session sequence that the prompt reflects; 0 for a session without events.'),
+  compacted: compacted.describe('The size of the trace summary; null if there is none.'),
+  sequence: place('The session sequence that the prompt reflects; 0 for no events.'),
   snapshotSequence: place('Sequence of the snapshot that was loaded; 0 for none.'),
   replayed: count('Events read and folded for this request.'),
 };
@@ -194,18 +184,15 @@ const baseFields = {
 /** All learnings fields, or none. */
 const optionalLearnings = {
   ...learningsReport.partial().shape,
-  learningsError: object(
-    'Why there are no learnings, if they could not be read and the request did not require any.',
-    {
-      code: string('A stable error code.'),
-      message: string('Error message, for people.'),
-    },
-  ).exactOptional(),
+  learningsError: object('Why there are no learnings, if they could not be read.', {
+    code: string('A stable error code.'),
+    message: string('Error message, for people.'),
+  }).exactOptional(),
 };
 
 const dispatchReply = named(
   'DispatchReply',
-  'The prompt of one task. The fields of learnings are left out only for maxLearnings 0 and after an error.',
+  'The prompt of one task. Without learnings, their fields are left out.',
   {
     kind: z.literal('dispatch').describe('The prompt of one task.'),
     ...baseFields,
@@ -222,7 +209,7 @@ const dispatchReply = named(
 
 const iterationReply = named(
   'IterationReply',
-  'The prompt of one iteration. The fields of learnings are also left out for a template without them.',
+  'The prompt of one iteration. Without learnings, their fields are left out.',
   {
     kind: z.literal('iteration').describe('The prompt of one iteration.'),
     ...baseFields,
@@ -232,7 +219,7 @@ const iterationReply = named(
 
 const sessionStartReply = named('SessionStartReply', 'The prompt that an agent reads first in a session.', {
   kind: z.literal('session-start').describe('The prompt that an agent reads first in a session.'),
-  needsSetup: boolean('True while the session has no project, goal, spec or plan: `session open` sets them.'),
+  needsSetup: boolean('True while the session has no project, goal, spec or plan.'),
   ...baseFields,
   ...learningsFields,
 });

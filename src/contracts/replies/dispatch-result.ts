@@ -41,21 +41,16 @@ export const dispatchResult = z.discriminatedUnion('status', [
     task: string('Its task, if that could be read.').exactOptional(),
     ...faultFields,
   }),
-  named(
-    'DispatchRepeated',
-    'A duplicate: a result of this role and task with the same result_id or message id had been counted before.',
-    {
-      ...common,
-      status: z.literal('repeated').describe('It had been counted before.'),
-      role,
-      task,
-    },
-  ),
-  named(
-    'DispatchCounted',
-    'It was counted, but the session keeps nothing of it: it repeated an earlier result, or newer ones replaced it. The log has the details.',
-    { ...common, status: z.literal('counted').describe('It was counted.') },
-  ),
+  named('DispatchRepeated', 'A duplicate: the same result_id or message id was counted before.', {
+    ...common,
+    status: z.literal('repeated').describe('It had been counted before.'),
+    role,
+    task,
+  }),
+  named('DispatchCounted', 'Counted, but nothing of it is kept: a repetition, or since replaced.', {
+    ...common,
+    status: z.literal('counted').describe('It was counted.'),
+  }),
 ]);
 
 /** The reply of `dispatch-show`, which a publisher that waits gets as well. It says what became of a result. */
@@ -69,7 +64,7 @@ const { id, kind, tokens, hash } = promptTraceBrief.shape;
 
 export const timelineEntry = named('TimelineEntry', 'One thing that happened in a session.', {
   key: string('Unique within the session.'),
-  kind: oneOf('A result, a rejected result, a command, trace entries, or a compiled prompt.', TIMELINE_KINDS),
+  kind: oneOf('Result, rejected result, command, trace entries or compiled prompt.', TIMELINE_KINDS),
   at: time('When it happened'),
   sequence: place('Sequence of its event; of a prompt the sequence that it reflects.'),
   type: string('Type of its event; prompt.compiled for a prompt.'),
@@ -81,7 +76,7 @@ export const timelineEntry = named('TimelineEntry', 'One thing that happened in 
   dispatch: place('Of a result: its sequence in the DISPATCH stream.').exactOptional(),
   facts: count('Of a result: number of its facts.').exactOptional(),
   repairs: count('Of a result: number of repairs.').exactOptional(),
-  asks: strings('Of a result: what it asks a person, without questions that have a default.').exactOptional(),
+  asks: strings('What a result asks a person, without questions that have defaults.').exactOptional(),
   prompt: object('Of a prompt: its figures.', {
     id,
     kind,
@@ -93,10 +88,7 @@ export const timelineEntry = named('TimelineEntry', 'One thing that happened in 
 });
 
 export const timelineListed = z.object({
-  entries: list(
-    'The newest first. A page may have fewer entries than requested, even none: continue while there is a next.',
-    timelineEntry,
-  ),
+  entries: list('Newest first. A page may be short or empty: continue while `next`.', timelineEntry),
   next,
   sequence,
 });
@@ -107,10 +99,10 @@ export type TimelineListed = Output<typeof timelineListed>;
 export const rejectedShown = named('RejectedShown', 'A result that could not be used, without its body.', {
   id: z.int().describe('Its number, for rejected-show, rejected-retry and rejected-remove.'),
   at: time('When it arrived'),
-  session: string('The session that it was published to; left out for an invalid name.').exactOptional(),
-  role: oneOf('The role that it was published with; left out for an unknown one.', ROLES).exactOptional(),
+  session: string('The session it was published to; left out for invalid names.').exactOptional(),
+  role: oneOf('The role it was published with; left out if unknown.', ROLES).exactOptional(),
   subject: string('The subject that it was published to.'),
-  sequence: place('Its sequence in the DISPATCH stream; 0 if it was never stored there.'),
+  sequence: place('Its sequence in the DISPATCH stream; 0 if never stored there.'),
   ...faultFields,
   bytes: count('Bytes of its body.'),
 });

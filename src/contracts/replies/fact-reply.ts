@@ -30,32 +30,28 @@ export const retraction = named('Retraction', 'The withdrawal of a fact by a per
   erased: mark('Its text is overwritten.'),
 });
 
-export const foundFact = named(
-  'FoundFact',
-  'A fact with its source and, once closed, the result that closed it.',
-  {
-    ...saidFields,
-    id: string('Id of the fact, a hash of its text.'),
-    tags: list('Tags of the fact.', z.enum(FACT_TAGS)),
-    task: string('Task of its result.'),
-    role: role.describe('Role of that result.'),
-    dispatch: place('Sequence of that result in the DISPATCH stream.'),
-    eventSequence: place("Sequence of its event in the session's stream."),
-    at: time('When that result arrived'),
-    confidence: z.number().exactOptional().describe('Confidence, 0 to 1; left out for 1.'),
-    ref: string('Id of the statement, such as M7; absent for other facts.').exactOptional(),
-    kind: oneOf('Its kind, if it is a statement.', STATEMENT_KINDS).exactOptional(),
-    origin: oneOf('Who states it; left out for an agent.', ORIGINS).exactOptional(),
-    scope: statementScope.exactOptional().describe('Where it holds; left out for everywhere.'),
-    history: mark('Its result is from before the session.'),
-    closed_by: place('Sequence of the result that closed it; absent while it is valid.').exactOptional(),
-    closed_at: time('When that dispatch arrived, or when the fact was retracted').exactOptional(),
-    retracted: retraction.exactOptional().describe('Who retracted it, and why.'),
-    corrects: string('Id of the fact that it replaced.').exactOptional(),
-    ended: ended.exactOptional().describe('The statement that ended it.'),
-    repairs: list('Repairs of its result, if any.', recordedRepair).exactOptional(),
-  },
-);
+export const foundFact = named('FoundFact', 'A fact with its source and the result that closed it.', {
+  ...saidFields,
+  id: string('Id of the fact, a hash of its text.'),
+  tags: list('Tags of the fact.', z.enum(FACT_TAGS)),
+  task: string('Task of its result.'),
+  role: role.describe('Role of that result.'),
+  dispatch: place('Sequence of that result in the DISPATCH stream.'),
+  eventSequence: place("Sequence of its event in the session's stream."),
+  at: time('When that result arrived'),
+  confidence: z.number().exactOptional().describe('Confidence, 0 to 1; left out for 1.'),
+  ref: string('Id of the statement, such as M7; absent for other facts.').exactOptional(),
+  kind: oneOf('Its kind, if it is a statement.', STATEMENT_KINDS).exactOptional(),
+  origin: oneOf('Who states it; left out for an agent.', ORIGINS).exactOptional(),
+  scope: statementScope.exactOptional().describe('Where it holds; left out for everywhere.'),
+  history: mark('Its result is from before the session.'),
+  closed_by: place('Sequence of the result that closed it; absent while it is valid.').exactOptional(),
+  closed_at: time('When that dispatch arrived, or the retraction').exactOptional(),
+  retracted: retraction.exactOptional().describe('Who retracted it, and why.'),
+  corrects: string('Id of the fact that it replaced.').exactOptional(),
+  ended: ended.exactOptional().describe('The statement that ended it.'),
+  repairs: list('Repairs of its result, if any.', recordedRepair).exactOptional(),
+});
 
 export const factRetracted = z.object({ fact: foundFact.describe('The retracted fact.'), sequence });
 export const factRestored = z.object({ fact: foundFact.describe('The fact that holds again.'), sequence });
@@ -76,18 +72,18 @@ export const factsFound = z.object({
   kinds: z
     .partialRecord(z.enum(STATEMENT_KINDS), count('How many.'))
     .describe('The statements among those that match, of any kind.'),
-  keeps: count('Set if the session is full: how many facts it keeps. Older ones are gone.').exactOptional(),
+  keeps: count('How many facts a full session keeps; older ones are gone.').exactOptional(),
   next,
   sequence,
 });
 
 export const factShown = z.object({
   fact: foundFact.describe('The newest fact with this text.'),
-  history: list('Other facts about the same subject that are kept, the newest first: at most 50.', foundFact),
+  history: list('Up to 50 other facts about the same subject, newest first.', foundFact),
   closedBy: object('The result that closed it; absent while it is valid.', {
     dispatch: place('Its sequence in the DISPATCH stream.'),
     at: time('When it arrived'),
-    event: place("Sequence of its event in the session's stream, if facts of it are kept.").exactOptional(),
+    event: place('Sequence of its event, if facts of it are kept.').exactOptional(),
     role: role.exactOptional().describe('Role of that result, if facts of it are kept.'),
     task: string('Task of that result, if facts of it are kept.').exactOptional(),
   }).exactOptional(),
@@ -116,7 +112,7 @@ export const recalled = z.object({
       why: string('The words of the query that speak for it, or its meaning.'),
     }),
   ),
-  text: string('The best items as lines of a prompt, at most maxTokens. Empty if nothing fits the query.'),
+  text: string('The best items as prompt lines; empty if nothing fits the query.'),
   searched: count('How many sessions were searched.'),
   sessions: count('How many sessions there are. The newest are searched.'),
   vectors,
@@ -131,7 +127,7 @@ export const filesListed = z.object({
       path: string('Path of the file.'),
       uses: count('How many results touched it.'),
       tasks: strings('Up to ten tasks that touched it, the newest first.'),
-      last: time('When a result last touched it, where that is known').exactOptional(),
+      last: time('When a result last touched it, if known').exactOptional(),
     }),
   ),
   total: count('All matching files.'),

@@ -26,11 +26,7 @@ export const serviceHealth = named('ServiceHealth', 'Health of one service insta
 
 export const finding = named('HealthFinding', 'One finding of the doctor.', {
   check: string('What was checked.'),
-  level: oneOf('warn works, but not for long or not as intended; fail does not work.', [
-    'ok',
-    'warn',
-    'fail',
-  ]),
+  level: oneOf('warn: works, but not for long or as intended; fail: does not.', ['ok', 'warn', 'fail']),
   message: string('What was found.'),
   fix: string('The suggested fix.').exactOptional(),
 });

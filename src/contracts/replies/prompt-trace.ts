@@ -38,14 +38,12 @@ const shownFact = named('TracedFact', 'A fact that a compiled prompt showed.', {
 const leftFact = named('TracedLeftFact', 'A fact that a compiled prompt left out.', {
   id: string('Id of the fact.'),
   score: z.number().describe("Share of the query's words that it contains, 0 to 1."),
-  why: oneOf('Why the prompt does not show it, in the words of `left` of a considered fact.', LEFT_OUT),
+  why: oneOf("Why the prompt does not show it, as in a fact's `left`.", LEFT_OUT),
 });
 
 const promptTraceFields = {
   ...briefFields,
-  prefixHash: string(
-    'Hash of the part that stays the same for a role; only of a dispatch prompt.',
-  ).exactOptional(),
+  prefixHash: string("Hash of the role's stable part; only of a dispatch prompt.").exactOptional(),
   room: count('Token budget.'),
   dropped: count('Items left out, in all sections.'),
   durationMs: z.number().describe('Time from request to reply, in milliseconds.'),
@@ -56,7 +54,7 @@ const promptTraceFields = {
   learnings: strings('Ids of the learnings shown.'),
   vectors,
   learningsSequence: place('The project sequence that the learnings reflect.').exactOptional(),
-  cut: mark('Set if the stored request was truncated or redacted: compiled again, the prompt may differ.'),
+  cut: mark('The stored request was truncated or redacted: compiling again may differ.'),
 };
 
 export const promptTrace = named(

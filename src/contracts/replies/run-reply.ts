@@ -60,23 +60,16 @@ const run = named('Plan', 'The figures of a plan.', {
   active_task_id: z
     .string()
     .nullable()
-    .describe(
-      'The task in progress, else the next one. Never one that is blocked, or optional while required ones are open.',
-    ),
+    .describe('The task in progress, else the next: unblocked, required before optional.'),
   next_task_id: z
     .string()
     .nullable()
     .describe('The first open task that is not blocked and waits for nothing.'),
-  held: string(
-    'Why there is no next task though some are open, such as "2 blocked, 1 optional".',
-  ).exactOptional(),
+  held: string('Why no open task is next, such as "2 blocked, 1 optional".').exactOptional(),
   problems: count('Lines of the plan that could not be read.'),
   guesses: count('Lines of the plan that were read by a guess.'),
-  unnamed: count('Tasks of the plan without an id, named by their position or text.'),
-  problem_lines: list(
-    'The first lines that could not be read, or were read by a guess.',
-    planProblem,
-  ).exactOptional(),
+  unnamed: count('Tasks of the plan without an id, named by position or text.'),
+  problem_lines: list('The first lines that were not read, or read by a guess.', planProblem).exactOptional(),
   more_problems: count('Number of further such lines.').exactOptional(),
   shortened: tasksDocument.shape.shortened,
   drift: list(
@@ -105,10 +98,7 @@ const status = {
   run: run.nullable().describe('The run; null before run.init.'),
   unfollowed: mark('It follows no plan, because a person said so.'),
   tasks: list('Tasks with a result, the most recent at the end.', taskProgress),
-  unreadable: list(
-    'Tasks whose last result could not be read; the newest rejections of the session are remembered.',
-    unreadable,
-  ),
+  unreadable: list('Tasks whose last result could not be read, from the newest rejections.', unreadable),
   findings: object('What reviews found and nobody has closed.', {
     total: count('Open findings: issues and required fixes.'),
     newest: strings('The newest five, as "src/a.ts: Leaks a handle (critical, task 1)".'),
@@ -117,13 +107,11 @@ const status = {
   sequence,
 };
 
-const degraded = string(
-  'Why the plan cannot be read now; the rest of the reply is then older.',
-).exactOptional();
+const degraded = string('Why the plan cannot be read; the reply is then older.').exactOptional();
 
 export const runInitReply = z.object({
   ...status,
-  problems: list('Lines that could not be read, or were read by a guess: the first 1,000.', planProblem),
+  problems: list('The first 1,000 lines that were not read, or read by guess.', planProblem),
 });
 
 const { id, text, written, parent, group, optional, reason, cancelled, dependsOn, requirements, prompt } =
@@ -137,7 +125,7 @@ const planTask = named('PlanTask', 'A task of a plan, with its results.', {
   written,
   parent,
   group,
-  blocked: mark('Its line, its last result or a parent says that it is blocked.'),
+  blocked: mark('Its line, its last result or a parent says it is blocked.'),
   reason,
   optional,
   cancelled,
@@ -155,7 +143,7 @@ const planTask = named('PlanTask', 'A task of a plan, with its results.', {
   next_action: results.next_action.exactOptional(),
 });
 
-const lists = named('SessionLists', 'Lists of a session. Those that the request does not name are empty.', {
+const lists = named('SessionLists', 'Lists of a session; those the request does not name are empty.', {
   board: list('The tasks of the board.', taskView),
   plan: list('The tasks of the plan, in its order.', planTask),
   iterations: list('The iterations.', iterationView),
@@ -163,7 +151,7 @@ const lists = named('SessionLists', 'Lists of a session. Those that the request 
   messages: list('The messages, read ones too.', inboxMessage),
   left_out: z
     .partialRecord(z.enum(LISTS), count('How many.'))
-    .describe('Items of a long list that are not here: done, read and old ones first.'),
+    .describe('Number of omitted items: done, read and old ones first.'),
 });
 
 const taskShown = object('What is known of the task that the request names.', {

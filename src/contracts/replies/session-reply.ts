@@ -42,9 +42,7 @@ export const taskView = named('Task', 'A task of the board.', {
   claimed_at: time('When that agent claimed it').exactOptional(),
   handover: handover.exactOptional(),
   reason: string('Reason given for its status.').exactOptional(),
-  status_at: time(
-    'When a command last set its status, where something else has changed since',
-  ).exactOptional(),
+  status_at: time('When a command last set its status').exactOptional(),
   result: object('Its newest result, if that changed the status after the last command.', {
     dispatch: place('Its sequence in the DISPATCH stream.'),
     at: time('When it arrived'),
@@ -174,7 +172,7 @@ const stalledTask = named('StalledTask', 'A stalled task.', {
 /** Fields that say why a person is needed. */
 export const needs = {
   stalled: list('Stalled tasks: the first five.', stalledTask),
-  waiting: strings('What needs a person, a sentence each: the first five. Empty for a completed session.'),
+  waiting: strings('Up to five things that need a person, a sentence each.'),
   asks: list(
     'The open questions with which waiting begins.',
     z.object({
@@ -235,14 +233,12 @@ export const sessionFigures = named('SessionFigures', 'A session in a list, with
 
 const sessionName = named('SessionName', 'A session in a list, by name and time alone.', {
   ...common,
-  brief: z
-    .literal(true)
-    .describe('It has not been read yet. Without a keeper, only the newest 1,000 sessions are read.'),
+  brief: z.literal(true).describe('Not read yet; without a keeper, only the newest 1,000 are read.'),
 });
 
 export const sessionList = z.object({
   sessions: list(
-    'Those that wait for a person first, then stalled ones, then the others; each the newest first. On later pages, sessions that changed since the first page come last, and may be repeated.',
+    'Waiting first, then stalled, then others; changed ones may come again.',
     z.discriminatedUnion('brief', [sessionFigures, sessionName]),
   ),
   total: count('All matching sessions.'),

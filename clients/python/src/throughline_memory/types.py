@@ -72,9 +72,9 @@ class ExplicitFact(TypedDict):
     tags: NotRequired[list[Literal["file_change", "convention", "decision", "error", "dependency", "test"]]]
     """Tags of the fact."""
     origin: NotRequired[str]
-    """In the result of an observer: "user" if the user said it in a conversation."""
+    """Of an observer: "user" if the user said it in a conversation."""
     replaces: NotRequired[list[str]]
-    """Ids of the statements that it ends, such as M7: what it replaces, answers or settles."""
+    """Ids of the statements that it replaces, answers or settles: M7."""
     scope: NotRequired[StatementScope]
 
 
@@ -96,9 +96,9 @@ class ImplementerResult(TypedDict):
     blockers: NotRequired[list[str]]
     """Blockers."""
     intent_id: NotRequired[str]
-    """Id of the intent (what an agent was asked for) whose trace records the result."""
+    """Id of the intent whose trace records the result."""
     result_id: NotRequired[str]
-    """Idempotency key: the result counts once per session, however often it is published."""
+    """Idempotency key: the result counts once, however often it is published."""
     branch: NotRequired[str]
     """The git branch that it was done on."""
     commit: NotRequired[str]
@@ -108,13 +108,13 @@ class ImplementerResult(TypedDict):
     files_renamed: NotRequired[list[RenamedFile]]
     """Files that were renamed or moved."""
     at: NotRequired[str]
-    """When it happened, ISO 8601, if that is long before it is published."""
+    """When it happened, ISO 8601, if long before it is published."""
     artifacts: NotRequired[list[Artifact]]
     """What the work adds that later tasks can call."""
     history: NotRequired[bool]
-    """It is from before the session: it adds facts, and needs no next action."""
+    """From before the session: it adds facts, and needs no next action."""
     questions: NotRequired[list[Question]]
-    """Questions to a person. Give a default to go on without the answer."""
+    """Questions to a person; a default lets work go on without answer."""
     facts: NotRequired[list[ExplicitFact]]
     """Further knowledge for later agents, as subject, relation and object."""
     files_changed: NotRequired[list[str]]
@@ -150,9 +150,9 @@ class ReviewerResult(TypedDict):
     summary: NotRequired[str]
     """The work or findings, in a few sentences."""
     intent_id: NotRequired[str]
-    """Id of the intent (what an agent was asked for) whose trace records the result."""
+    """Id of the intent whose trace records the result."""
     result_id: NotRequired[str]
-    """Idempotency key: the result counts once per session, however often it is published."""
+    """Idempotency key: the result counts once, however often it is published."""
     branch: NotRequired[str]
     """The git branch that it was done on."""
     commit: NotRequired[str]
@@ -162,13 +162,13 @@ class ReviewerResult(TypedDict):
     files_renamed: NotRequired[list[RenamedFile]]
     """Files that were renamed or moved."""
     at: NotRequired[str]
-    """When it happened, ISO 8601, if that is long before it is published."""
+    """When it happened, ISO 8601, if long before it is published."""
     artifacts: NotRequired[list[Artifact]]
     """What the work adds that later tasks can call."""
     history: NotRequired[bool]
-    """It is from before the session: it adds facts, and needs no next action."""
+    """From before the session: it adds facts, and needs no next action."""
     questions: NotRequired[list[Question]]
-    """Questions to a person. Give a default to go on without the answer."""
+    """Questions to a person; a default lets work go on without answer."""
     facts: NotRequired[list[ExplicitFact]]
     """Further knowledge for later agents, as subject, relation and object."""
 
@@ -187,9 +187,9 @@ class ObserverResult(TypedDict):
     follow_up_actions: NotRequired[list[str]]
     """Remaining work."""
     intent_id: NotRequired[str]
-    """Id of the intent (what an agent was asked for) whose trace records the result."""
+    """Id of the intent whose trace records the result."""
     result_id: NotRequired[str]
-    """Idempotency key: the result counts once per session, however often it is published."""
+    """Idempotency key: the result counts once, however often it is published."""
     branch: NotRequired[str]
     """The git branch that it was done on."""
     commit: NotRequired[str]
@@ -199,13 +199,13 @@ class ObserverResult(TypedDict):
     files_renamed: NotRequired[list[RenamedFile]]
     """Files that were renamed or moved."""
     at: NotRequired[str]
-    """When it happened, ISO 8601, if that is long before it is published."""
+    """When it happened, ISO 8601, if long before it is published."""
     artifacts: NotRequired[list[Artifact]]
     """What the work adds that later tasks can call."""
     history: NotRequired[bool]
-    """It is from before the session: it adds facts, and needs no next action."""
+    """From before the session: it adds facts, and needs no next action."""
     questions: NotRequired[list[Question]]
-    """Questions to a person. Give a default to go on without the answer."""
+    """Questions to a person; a default lets work go on without answer."""
     facts: NotRequired[list[ExplicitFact]]
     """Further knowledge for later agents, as subject, relation and object."""
     files_changed: NotRequired[list[str]]
@@ -344,7 +344,7 @@ class Repair(TypedDict):
     kind: str
     """Kind of the repair."""
     field: str
-    """Path of the field; the first one if it happened more than once."""
+    """Path of the field; of several, the first."""
     detail: NotRequired[str]
     """Old or new value; one short line."""
     count: NotRequired[int]
@@ -386,7 +386,7 @@ class CompiledFile(TypedDict):
     path: str
     """Path of the file."""
     score: float
-    """0 to 1, from all that speaks for it: comparable within a reply."""
+    """0 to 1, from all its reasons; comparable within a reply."""
     uses: int
     """How many results touched it."""
     tasks: list[str]
@@ -425,11 +425,11 @@ class ConsideredFact(TypedDict):
     kind: str
     """Its section: findings, conventions, decisions, tests, requirements, work, files or facts."""
     because: Literal["words", "file", "similar", "meaning", "recent"]
-    """The strongest reason: words of the task, a likely or open file, a similar result, a similar meaning, or a recent decision, convention or explicit fact."""
+    """The strongest reason, such as words of the task or a file."""
     words: list[str]
     """The words of the task that it contains, as stems."""
     left: NotRequired[Literal["rank", "near-duplicate", "one task", "held", "likely file", "budget"]]
-    """Why it is not shown: others ranked higher, another says nearly the same, its task has too many places, only a likely file supports it and the places reserved for findings and conventions are taken, a likely file says it already, or the budget was used up."""
+    """Why it is not shown, such as a higher rank of others."""
     duplicateOf: NotRequired[str]
     """Id of the fact that says nearly the same."""
 
@@ -440,7 +440,7 @@ class ConsideredFile(TypedDict):
     path: str
     """Path of the file."""
     score: float
-    """0 to 1, from all that speaks for it: comparable within a reply."""
+    """0 to 1, from all its reasons; comparable within a reply."""
     uses: int
     """How many results touched it."""
     tasks: list[str]
@@ -448,9 +448,9 @@ class ConsideredFile(TypedDict):
     shown: bool
     """Whether the prompt shows it."""
     reasons: dict[str, float]
-    """The parts of its score: similar results, its path, mentions, recency, frequency and so on."""
+    """The parts of its score, such as similar results, mentions or recency."""
     left: NotRequired[Literal["rank", "budget"]]
-    """Why it is not shown: others ranked higher, or the budget was used up."""
+    """Why it is not shown: others ranked higher, or no budget left."""
 
 
 class Considered(TypedDict):
@@ -465,7 +465,7 @@ class Considered(TypedDict):
 PromptLine = TypedDict("PromptLine", {
     "from": int,  # The first line, 1 for the first of the prompt.
     "to": int,  # The last line.
-    "section": str,  # The part of the prompt: a section of the budget, or head, prefix, guide, left_out and so on.
+    "section": str,  # A section of the budget, or a part such as head.
     "why": NotRequired[str],  # Why they are shown.
     "fact": NotRequired[str],  # Id of their fact.
     "file": NotRequired[str],  # Path of their likely file.
@@ -507,7 +507,7 @@ class BudgetReport(TypedDict):
 
 
 class CompactedReport(TypedDict):
-    """The size of a trace summary, and of the entries that it replaces."""
+    """The size of a trace summary and of the entries it replaces."""
 
     entries: int
     """Entries that the summary replaces."""
@@ -529,11 +529,11 @@ class CompiledLearning(TypedDict):
     content: str
     """The learning, one sentence."""
     score: float
-    """Sum of two ranks, by words and by meaning: a half for the first place, a quarter for the second, and so on. 1 is first in both, 0 was selected by recency alone."""
+    """Fused rank by words and meaning: 1 first in both, 0 recency."""
 
 
 class DispatchReplyLearningsError(TypedDict):
-    """Why there are no learnings, if they could not be read and the request did not require any."""
+    """Why there are no learnings, if they could not be read."""
 
     code: str
     """A stable error code."""
@@ -551,10 +551,10 @@ class PromptMessage(TypedDict):
 
 
 class LedgerReport(TypedDict):
-    """The progress data of the task, and whether all of it was used."""
+    """The progress data of the task, and if all was used."""
 
     mode: Literal["none", "ledger", "ledger_plus_fallback"]
-    """none: nothing is known of the task; ledger: all known data was used; ledger_plus_fallback: a part is missing or may be out of date."""
+    """none: nothing is known; ledger: all used; ledger_plus_fallback: incomplete or outdated."""
     reason: NotRequired[Literal["rebuild_failed", "progress_ledger_incomplete"]]
     """Why a part is missing or may be out of date."""
     message: NotRequired[str]
@@ -562,7 +562,7 @@ class LedgerReport(TypedDict):
 
 
 class DispatchReply(TypedDict):
-    """The prompt of one task. The fields of learnings are left out only for maxLearnings 0 and after an error."""
+    """The prompt of one task. Without learnings, their fields are left out."""
 
     kind: Literal["dispatch"]
     """The prompt of one task."""
@@ -577,21 +577,21 @@ class DispatchReply(TypedDict):
     factsTotal: int
     """Valid facts that the session holds."""
     vectors: NotRequired[str]
-    """Name and version of the word vectors, if meaning counted; absent if words alone did."""
+    """Name and version of the word vectors; absent without a semantic search."""
     files: NotRequired[list[CompiledFile]]
     """On request: the likely files shown, best first."""
     considered: NotRequired[Considered]
     """On request: the candidates, and why each is shown or not."""
     lines: NotRequired[list[PromptLine]]
-    """On request: the source of each line of the prompt, except those of a template."""
+    """On request: the source of each line, except those of a template."""
     tokenEstimate: int
     """Tokens of the whole prompt, by the configured tokenizer."""
     budget: BudgetReport
     """The use of the budget, and what was left out."""
     compacted: CompactedReport | None
-    """The size of the summary before the prompt; null without an intent, or below the threshold."""
+    """The size of the trace summary; null if there is none."""
     sequence: int
-    """The session sequence that the prompt reflects; 0 for a session without events."""
+    """The session sequence that the prompt reflects; 0 for no events."""
     snapshotSequence: int
     """Sequence of the snapshot that was loaded; 0 for none."""
     replayed: int
@@ -609,7 +609,7 @@ class DispatchReply(TypedDict):
     learningsSequence: NotRequired[int]
     """The project sequence that the learnings reflect."""
     learningsError: NotRequired[DispatchReplyLearningsError]
-    """Why there are no learnings, if they could not be read and the request did not require any."""
+    """Why there are no learnings, if they could not be read."""
     messages: NotRequired[list[PromptMessage]]
     """On request: the same prompt as messages, system and user."""
     stablePrefixHash: str
@@ -676,7 +676,7 @@ class Task(TypedDict):
     reason: NotRequired[str]
     """Reason given for its status."""
     status_at: NotRequired[str]
-    """When a command last set its status, where something else has changed since, ISO 8601 in UTC."""
+    """When a command last set its status, ISO 8601 in UTC."""
     result: NotRequired[TaskResult]
     """Its newest result, if that changed the status after the last command."""
     unresolved: list[TaskUnresolved]
@@ -732,7 +732,7 @@ class Ended(TypedDict):
     """The end of a statement by another one."""
 
     by: str
-    """Id of the statement that ended it, or the task that is done."""
+    """Id of the statement that ended it, or the finished task."""
     how: Literal["replaced", "answered", "settled"]
     """Replaced, answered or settled."""
     term: NotRequired[str]
@@ -740,7 +740,7 @@ class Ended(TypedDict):
 
 
 class FoundFact(TypedDict):
-    """A fact with its source and, once closed, the result that closed it."""
+    """A fact with its source and the result that closed it."""
 
     subject: str
     """Subject of the fact."""
@@ -781,7 +781,7 @@ class FoundFact(TypedDict):
     closed_by: NotRequired[int]
     """Sequence of the result that closed it; absent while it is valid."""
     closed_at: NotRequired[str]
-    """When that dispatch arrived, or when the fact was retracted, ISO 8601 in UTC."""
+    """When that dispatch arrived, or the retraction, ISO 8601 in UTC."""
     retracted: NotRequired[Retraction]
     """Who retracted it, and why."""
     corrects: NotRequired[str]
@@ -832,7 +832,7 @@ class TimelineEntry(TypedDict):
     key: str
     """Unique within the session."""
     kind: Literal["result", "rejected", "command", "trace", "prompt"]
-    """A result, a rejected result, a command, trace entries, or a compiled prompt."""
+    """Result, rejected result, command, trace entries or compiled prompt."""
     at: str
     """When it happened, ISO 8601 in UTC."""
     sequence: int
@@ -856,7 +856,7 @@ class TimelineEntry(TypedDict):
     repairs: NotRequired[int]
     """Of a result: number of repairs."""
     asks: NotRequired[list[str]]
-    """Of a result: what it asks a person, without questions that have a default."""
+    """What a result asks a person, without questions that have defaults."""
     prompt: NotRequired[TimelineEntryPrompt]
     """Of a prompt: its figures."""
 
@@ -930,11 +930,11 @@ class DispatchRefused(TypedDict):
     fix: NotRequired[str]
     """The fix that makes it readable."""
     meant: NotRequired[Literal["implementer", "reviewer", "observer"]]
-    """The role that it seems to belong to, if it was published with another."""
+    """The role it seems to belong to, if published with another."""
 
 
 class DispatchRepeated(TypedDict):
-    """A duplicate: a result of this role and task with the same result_id or message id had been counted before."""
+    """A duplicate: the same result_id or message id was counted before."""
 
     dispatch: int
     """Its DISPATCH sequence."""
@@ -949,7 +949,7 @@ class DispatchRepeated(TypedDict):
 
 
 class DispatchCounted(TypedDict):
-    """It was counted, but the session keeps nothing of it: it repeated an earlier result, or newer ones replaced it. The log has the details."""
+    """Counted, but nothing of it is kept: a repetition, or since replaced."""
 
     dispatch: int
     """Its DISPATCH sequence."""
@@ -1010,13 +1010,13 @@ class Recalled(TypedDict):
     items: list[RecalledItem]
     """The best first."""
     text: str
-    """The best items as lines of a prompt, at most maxTokens. Empty if nothing fits the query."""
+    """The best items as prompt lines; empty if nothing fits the query."""
     searched: int
     """How many sessions were searched."""
     sessions: int
     """How many sessions there are. The newest are searched."""
     vectors: NotRequired[str]
-    """Name and version of the word vectors, if meaning counted; absent if words alone did."""
+    """Name and version of the word vectors; absent without a semantic search."""
 
 
 class SessionSettings(TypedDict):
@@ -1126,7 +1126,7 @@ class Session(TypedDict):
 
 class PlanSource(TypedDict):
     kind: Literal["file"]
-    """A file that the service reads, or a document that came with the request."""
+    """A file that the service reads, or a document sent with requests."""
     path: str
     """Path of the file."""
 
@@ -1135,13 +1135,13 @@ class PlanFingerprint(TypedDict):
     """Version of the text."""
 
     mtimeMs: float
-    """Modification time in milliseconds; 0 for a document that came with the request."""
+    """Modification time in milliseconds; 0 for a document sent with the request."""
     hash: str
     """Hash of the text."""
 
 
 class PlanProblem(TypedDict):
-    """A line of a plan that could not be read, or was read by a guess."""
+    """A line of a plan that was not read, or by guess."""
 
     code: str
     """Kind of the problem."""
@@ -1189,19 +1189,19 @@ class Plan(TypedDict):
     totals: PlanTotals
     """How many tasks it has."""
     active_task_id: Any
-    """The task in progress, else the next one. Never one that is blocked, or optional while required ones are open."""
+    """The task in progress, else the next: unblocked, required before optional."""
     next_task_id: Any
     """The first open task that is not blocked and waits for nothing."""
     held: NotRequired[str]
-    """Why there is no next task though some are open, such as "2 blocked, 1 optional"."""
+    """Why no open task is next, such as "2 blocked, 1 optional"."""
     problems: int
     """Lines of the plan that could not be read."""
     guesses: int
     """Lines of the plan that were read by a guess."""
     unnamed: int
-    """Tasks of the plan without an id, named by their position or text."""
+    """Tasks of the plan without an id, named by position or text."""
     problem_lines: NotRequired[list[PlanProblem]]
-    """The first lines that could not be read, or were read by a guess."""
+    """The first lines that were not read, or read by a guess."""
     more_problems: NotRequired[int]
     """Number of further such lines."""
     shortened: NotRequired[PlanShortened]
@@ -1259,7 +1259,7 @@ class UnreadableResult(TypedDict):
     fix: NotRequired[str]
     """The fix that makes it readable."""
     meant: NotRequired[Literal["implementer", "reviewer", "observer"]]
-    """The role that it seems to belong to, if it was published with another."""
+    """The role it seems to belong to, if published with another."""
 
 
 class RunStatusFindings(TypedDict):
@@ -1314,13 +1314,13 @@ class PlanTask(TypedDict):
     status: Literal["pending", "in-progress", "completed"]
     """Its status in the plan."""
     written: NotRequired[str]
-    """Its id in the file, if that id has results of a task with other words."""
+    """Its id in the file, if other words had that id before."""
     parent: NotRequired[str]
     """Its parent task."""
     group: NotRequired[Literal[True]]
     """Its status derives from its subtasks, and only they are counted."""
     blocked: NotRequired[Literal[True]]
-    """Its line, its last result or a parent says that it is blocked."""
+    """Its line, its last result or a parent says it is blocked."""
     reason: NotRequired[str]
     """Why it is blocked."""
     optional: NotRequired[Literal[True]]
@@ -1328,7 +1328,7 @@ class PlanTask(TypedDict):
     cancelled: NotRequired[Literal[True]]
     """Cancelled: not in any total."""
     depends_on: NotRequired[list[str]]
-    """Ids of tasks that must be completed first, as written; unknown ids are possible."""
+    """Ids of tasks to complete first, as written; some may be unknown."""
     waits_for: NotRequired[list[str]]
     """Unfinished dependencies, its own and those of its parents."""
     unknown_dependencies: NotRequired[list[str]]
@@ -1336,7 +1336,7 @@ class PlanTask(TypedDict):
     requirements: NotRequired[list[str]]
     """Its requirements."""
     requirement_texts: NotRequired[dict[str, str]]
-    """Texts of the requirements that the tasks name, from the document beside the plan."""
+    """Texts of the named requirements, from the document beside the plan."""
     prompt: NotRequired[str]
     """The plan's own words about it, line by line."""
     claimed_by: NotRequired[str]
@@ -1384,7 +1384,7 @@ class Iteration(TypedDict):
 
 
 class SessionLists(TypedDict):
-    """Lists of a session. Those that the request does not name are empty."""
+    """Lists of a session; those the request does not name are empty."""
 
     board: list[Task]
     """The tasks of the board."""
@@ -1397,7 +1397,7 @@ class SessionLists(TypedDict):
     messages: list[Message]
     """The messages, read ones too."""
     left_out: dict[str, int]
-    """Items of a long list that are not here: done, read and old ones first."""
+    """Number of omitted items: done, read and old ones first."""
 
 
 class RunStatus(TypedDict):
@@ -1412,13 +1412,13 @@ class RunStatus(TypedDict):
     tasks: list[TaskProgress]
     """Tasks with a result, the most recent at the end."""
     unreadable: list[UnreadableResult]
-    """Tasks whose last result could not be read; the newest rejections of the session are remembered."""
+    """Tasks whose last result could not be read, from the newest rejections."""
     findings: RunStatusFindings
     """What reviews found and nobody has closed."""
     stalled: list[StalledTask]
     """Stalled tasks: the first five."""
     waiting: list[str]
-    """What needs a person, a sentence each: the first five. Empty for a completed session."""
+    """Up to five things that need a person, a sentence each."""
     asks: list[RunStatusAsks]
     """The open questions with which waiting begins."""
     working: list[RunStatusWorking]
@@ -1426,7 +1426,7 @@ class RunStatus(TypedDict):
     sequence: int
     """Session sequence that the answer reflects."""
     degraded: NotRequired[str]
-    """Why the plan cannot be read now; the rest of the reply is then older."""
+    """Why the plan cannot be read; the reply is then older."""
     task: NotRequired[RunStatusTask]
     """What is known of the task that the request names."""
     lists: NotRequired[SessionLists]
