@@ -3,7 +3,7 @@ import { discoveredServer } from './config/config.js';
 import { addressOf } from './config/user-server.js';
 import { checkOptions } from './contracts/errors.js';
 import { tracedTransport } from './engine/monitoring/tracing.js';
-import { silentLogger } from './engine/ports/clients.js';
+import { silentLogger } from './engine/ports/logger-and-clock.js';
 import { connectNats, type NatsConnection, setInboxPrefix } from './nats/connection/connect-nats.js';
 import type { NatsAccess } from './nats/connection/nats-access.js';
 import { natsTransport } from './nats/connection/nats-client-transport.js';
@@ -38,7 +38,7 @@ export type {
   SessionStartReply,
 } from './contracts/replies/compile-reply.js';
 export type { DispatchResult } from './contracts/replies/dispatch-result.js';
-export type { PlanTaskView, RunStatusReply } from './contracts/replies/run-reply.js';
+export type { PlanTaskView, RunStatusReply } from './contracts/replies/plan-reply.js';
 export type {
   ReplyTo,
   RequestInput,
@@ -48,7 +48,7 @@ export type {
   ToolReply,
 } from './contracts/requests.js';
 export type { TraceEntryInput as TraceEntry } from './contracts/trace-entry.js';
-export type { ClientTransport } from './engine/ports/clients.js';
+export type { ClientTransport } from './engine/ports/client-transport.js';
 export type { Note } from './memory/facts/fact-types.js';
 export type {
   Learning,
@@ -59,7 +59,7 @@ export type { SessionOverview } from './memory/session/commands/lifecycle-comman
 export type { TaskView } from './memory/session/commands/task-commands.js';
 export type { Iteration } from './memory/session/iterations.js';
 export type { InboxMessage } from './memory/session/session-state.js';
-export type { BoardCounts, TaskCounts } from './memory/session/task-dependencies.js';
+export type { BoardCounts, TaskCounts } from './memory/session/task-board.js';
 export type { NatsAccess } from './nats/connection/nats-access.js';
 export type { Published, PublishedBy, PublishOptions } from './sdk/persistent-publish.js';
 export type {

@@ -7,7 +7,7 @@ import { checkOptions, ThroughlineError } from './contracts/errors.js';
 import type { ServiceName } from './contracts/names.js';
 import { Monitoring } from './engine/monitoring/monitoring.js';
 import { type MonitoringPage, monitoringPage } from './engine/monitoring/monitoring-server.js';
-import { type Logger, silentLogger } from './engine/ports/clients.js';
+import { type Logger, silentLogger } from './engine/ports/logger-and-clock.js';
 import { Shutdown } from './engine/runtime/shutdown.js';
 import type { RunningServer } from './nats/server/server-process.js';
 import { urlWithToken } from './nats/server/server-store.js';
@@ -16,7 +16,7 @@ import { SERVICES, serve } from './services/serve.js';
 /** `throughline/server`: the services inside your own process, as `throughline up` and `serve` run them. */
 
 export type { MonitoringPage } from './engine/monitoring/monitoring-server.js';
-export type { Logger } from './engine/ports/clients.js';
+export type { Logger } from './engine/ports/logger-and-clock.js';
 export { SERVICES, type ServiceName, type VariableName };
 
 /** Services to start, and their server and settings. */

@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.js';
 import { addressOf, type ServerInUse } from '../config/user-server.js';
-import type { Logger } from '../engine/ports/clients.js';
+import type { Logger } from '../engine/ports/logger-and-clock.js';
 import type { NatsAddress } from '../nats/connection/nats-access.js';
 import { storeUse } from '../nats/server/server-store.js';
 

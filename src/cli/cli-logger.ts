@@ -1,8 +1,7 @@
 import { type DestinationStream, pino } from 'pino';
 import type { Config } from '../config/config.js';
-import type { Logger } from '../engine/ports/clients.js';
-import { redactLine } from '../memory/redaction/redactor.js';
-import { secretScanner } from '../memory/redaction/secret-scanner.js';
+import type { Logger } from '../engine/ports/logger-and-clock.js';
+import { redactLine, secretScanner } from '../memory/redaction/redactor.js';
 import { namedLogger } from '../services/common/service-context.js';
 import { visible } from '../shared/terminal-text.js';
 

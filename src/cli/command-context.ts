@@ -5,7 +5,7 @@ import { LOG_LEVELS } from '../config/settings.js';
 import { serverInUse } from '../config/user-server.js';
 import { noSuchSession, ThroughlineError, usageError } from '../contracts/errors.js';
 import { type Token, token } from '../contracts/names.js';
-import type { Logger } from '../engine/ports/clients.js';
+import type { Logger } from '../engine/ports/logger-and-clock.js';
 import type { NatsConnection } from '../nats/connection/connect-nats.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { nearestName } from '../shared/nearest-name.js';

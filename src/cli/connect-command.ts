@@ -12,13 +12,13 @@ import {
   type Where,
 } from '../agents/connect/client-table.js';
 import type { EntryState } from '../agents/connect/config-edit.js';
-import type { ProjectFields } from '../agents/connect/connect-plan.js';
 import {
   clientState,
   connectPlan,
   type FileChange,
   installedProgram,
   PROJECT_FILE_NAME,
+  type ProjectFields,
   removePlan,
 } from '../agents/connect/connect-plan.js';
 import { readerOf, writeChanges } from '../agents/connect/write-changes.js';

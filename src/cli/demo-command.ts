@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ownServer, type ServerInUse } from '../config/user-server.js';
-import { silentLogger } from '../engine/ports/clients.js';
+import { silentLogger } from '../engine/ports/logger-and-clock.js';
 import { Shutdown } from '../engine/runtime/shutdown.js';
 import { startNatsServer } from '../nats/server/server-process.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';

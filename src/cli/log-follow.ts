@@ -1,7 +1,7 @@
 import { codeOf, messageOf, ThroughlineError } from '../contracts/errors.js';
 import { projectOf, type Token, token } from '../contracts/names.js';
 import type { TimelineEntry, TimelineKind } from '../contracts/replies/dispatch-result.js';
-import { batched } from '../engine/runtime/batched.js';
+import { batched } from '../engine/runtime/pacing.js';
 import { Shutdown } from '../engine/runtime/shutdown.js';
 import { followEvents, type NatsConnection } from '../nats/connection/connect-nats.js';
 import { onConnectionState } from '../nats/connection/connection-states.js';

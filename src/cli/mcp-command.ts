@@ -8,7 +8,7 @@ import { pausedFolder } from '../config/connected-projects.js';
 import { addressOf, installationKey, type ServerInUse, serverText } from '../config/user-server.js';
 import { ThroughlineError } from '../contracts/errors.js';
 import { token } from '../contracts/names.js';
-import { redacted } from '../memory/redaction/redacted.js';
+import { redacted } from '../memory/redaction/redactor.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { LATE, withinDeadline } from '../shared/backoff.js';
 import type { Command, Texts } from './cli-command.js';

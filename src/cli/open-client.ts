@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.js';
 import { inheritedTrace } from '../engine/monitoring/tracing.js';
-import { silentLogger } from '../engine/ports/clients.js';
+import { silentLogger } from '../engine/ports/logger-and-clock.js';
 import { connectNats, type NatsConnection } from '../nats/connection/connect-nats.js';
 import { onConnectionState } from '../nats/connection/connection-states.js';
 import { hangs } from '../nats/connection/ending-transport.js';

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { PLAN_PLACES, plansIn } from '../agents/agent-session.js';
 import { checkedRequest } from '../contracts/checked.js';
 import { ThroughlineError, usageError } from '../contracts/errors.js';
-import { runInitRequest } from '../contracts/run-request.js';
+import { runInitRequest } from '../contracts/plan-requests.js';
 import { sessionSettings } from '../contracts/session-meta-events.js';
 import { needsText, readPlan, requirementsBeside } from '../engine/files/local-tasks-file.js';
 import { specNameOf } from '../ledger/next-task.js';

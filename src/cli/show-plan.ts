@@ -1,5 +1,5 @@
-import type { PlanTaskView, RunStatusReply } from '../contracts/replies/run-reply.js';
-import type { PlanProblem } from '../contracts/run-request.js';
+import type { PlanProblem } from '../contracts/plan-requests.js';
+import type { PlanTaskView, RunStatusReply } from '../contracts/replies/plan-reply.js';
 import { clipText, counted, quoted } from '../shared/text.js';
 import { cameText } from '../shared/wire-words.js';
 

@@ -3,7 +3,7 @@ import type { Token } from '../contracts/names.js';
 import { repairsInWords } from '../contracts/reading/repairs.js';
 import type { DispatchResult, RejectedShown, TimelineEntry } from '../contracts/replies/dispatch-result.js';
 import type { FactShown, FilesListed, FoundFact } from '../contracts/replies/fact-reply.js';
-import type { RunStatusReply } from '../contracts/replies/run-reply.js';
+import type { RunStatusReply } from '../contracts/replies/plan-reply.js';
 import type { SessionListed } from '../contracts/replies/session-reply.js';
 import type { TracesListed } from '../contracts/replies/trace-reply.js';
 import type { ReplyTo, RequestName, ToolReply } from '../contracts/requests.js';

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { clipText, oneLine } from '../shared/text.js';
 import type { ErrorCode } from './error-codes.js';
 import { explainIssues } from './explain-issues.js';
-import { KEPT } from './kept.js';
+import { KEPT } from './kept-limits.js';
 import { bySeverity, type Role } from './kinds.js';
 import { MAX_ITEMS, withClipped } from './reading/field-values.js';
 import { type Cleaning, type FoundJson, findJson } from './reading/found-json.js';

@@ -1,5 +1,5 @@
 import { oneSpelling } from '../shared/text.js';
-import { KEPT } from './kept.js';
+import { KEPT } from './kept-limits.js';
 
 export const FACT_TAGS = ['file_change', 'convention', 'decision', 'error', 'dependency', 'test'] as const;
 export type FactTag = (typeof FACT_TAGS)[number];

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { compileRequest, pastPromptRequest } from './compile-request.js';
 import { FACT_TAGS, ROLES, STATEMENT_KINDS } from './kinds.js';
+import { runInitRequest, runStatusRequest } from './plan-requests.js';
 import { compileReply } from './replies/compile-reply.js';
 import { dispatchResult, rejectedShown, TIMELINE_KINDS, timelineListed } from './replies/dispatch-result.js';
 import {
@@ -13,8 +14,8 @@ import {
   filesListed,
   recalled,
 } from './replies/fact-reply.js';
+import { runInitReply, runStatusReply } from './replies/plan-reply.js';
 import { promptTrace } from './replies/prompt-trace.js';
-import { runInitReply, runStatusReply } from './replies/run-reply.js';
 import {
   traceAppended,
   traceCompacted,
@@ -37,7 +38,6 @@ import {
   wideCommand,
   wideQuery,
 } from './request-row.js';
-import { runInitRequest, runStatusRequest } from './run-request.js';
 import { count, list, mark, next, oneOf, place, string } from './schema-fields.js';
 import { traceAppendRequest, traceCompactRequest, traceGetRequest } from './trace-entry.js';
 

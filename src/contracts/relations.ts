@@ -1,5 +1,5 @@
 import { clipText, oneLine, quoted } from '../shared/text.js';
-import { KEPT } from './kept.js';
+import { KEPT } from './kept-limits.js';
 import { kindOf, ROLES } from './kinds.js';
 
 /** The relations of facts from result fields, besides those of the kinds. */

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { compile, z } from 'zod';
 import { plainPath } from '../shared/text.js';
-import { KEPT } from './kept.js';
+import { KEPT } from './kept-limits.js';
 import {
   FACT_TAGS,
   type FieldOf,

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { type EventFormat, eventOf, parseEvent, type Stored, timestamp } from './event.js';
 import { NOT_ENDED, ROLES, type Role, VERDICTS, verdictIn, verdictsOf } from './kinds.js';
+import { runEvents } from './plan-requests.js';
 import { recordedFact, recordedRepair, statementEnds } from './recorded-fact.js';
 import { question, RESULT_KEY_LENGTH, renamedFile, reviewIssue, taskId, testRun } from './results.js';
-import { runEvents } from './run-request.js';
 import { list, mark, named, object, oneOf, string, strings } from './schema-fields.js';
 import {
   answerEvents,

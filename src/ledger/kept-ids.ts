@@ -1,4 +1,4 @@
-import type { LeftTask, ProgressTask, TasksDocument } from '../contracts/run-request.js';
+import type { LeftTask, ProgressTask, TasksDocument } from '../contracts/plan-requests.js';
 import { addTo, defined } from '../shared/collections.js';
 import { isSlipOf } from '../shared/nearest-name.js';
 import { MAX_TEXT } from './plan-document.js';

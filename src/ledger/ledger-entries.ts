@@ -1,5 +1,5 @@
-import type { unreadable } from '../contracts/replies/run-reply.js';
-import type { TasksDocument } from '../contracts/run-request.js';
+import type { TasksDocument } from '../contracts/plan-requests.js';
+import type { unreadable } from '../contracts/replies/plan-reply.js';
 import type { Output } from '../contracts/schema-fields.js';
 import { distinctTexts } from '../shared/text.js';
 import { driftOf, leavesOf, outlookOf, type TaskResults, totalsOf } from './next-task.js';

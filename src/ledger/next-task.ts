@@ -1,6 +1,6 @@
-import type { RunStatusReply } from '../contracts/replies/run-reply.js';
+import type { ProgressTask } from '../contracts/plan-requests.js';
+import type { RunStatusReply } from '../contracts/replies/plan-reply.js';
 import type { planTotals } from '../contracts/replies/session-reply.js';
-import type { ProgressTask } from '../contracts/run-request.js';
 import type { Output } from '../contracts/schema-fields.js';
 import { addTo } from '../shared/collections.js';
 import type { EarlierPlan } from './kept-ids.js';

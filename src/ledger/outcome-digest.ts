@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { KEPT, keptTexts } from '../contracts/kept.js';
+import { KEPT, keptTexts } from '../contracts/kept-limits.js';
 import { bySeverity, questionsOf, ROLES, SEVERITIES, VERDICTS, verdictIn } from '../contracts/kinds.js';
 import { renamedFile } from '../contracts/results.js';
 import type { Output } from '../contracts/schema-fields.js';

@@ -1,4 +1,4 @@
-import type { PlanProblem, ProgressTask, TasksDocument } from '../contracts/run-request.js';
+import type { PlanProblem, ProgressTask, TasksDocument } from '../contracts/plan-requests.js';
 import { clipText, lengthOf, quoted, quotedLines } from '../shared/text.js';
 import type { ParsedTask, ParsedTasks, TaskProblem } from './tasks-md/parsed-tasks.js';
 

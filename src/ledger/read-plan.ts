@@ -1,4 +1,4 @@
-import type { TasksDocument } from '../contracts/run-request.js';
+import type { TasksDocument } from '../contracts/plan-requests.js';
 import { hashOf } from '../shared/hash.js';
 import { bytesOf, documentOf, MAX_DOCUMENT_BYTES } from './plan-document.js';
 import { dialectExamples, parseTasksMd } from './tasks-md/parse-tasks-md.js';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { KEPT } from '../contracts/kept.js';
+import { KEPT } from '../contracts/kept-limits.js';
 import { kindOf, type NextAction, ROLES, type Role, VERDICTS, type Verdict } from '../contracts/kinds.js';
 import type { Output } from '../contracts/schema-fields.js';
 import { ordered } from '../shared/collections.js';

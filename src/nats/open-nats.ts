@@ -1,12 +1,11 @@
 import type { JetStreamManager } from 'nats';
 import { PROJECT_KEY, SNAPSHOT_BUCKET } from '../contracts/names.js';
-import type { Logger } from '../engine/ports/clients.js';
+import type { Logger } from '../engine/ports/logger-and-clock.js';
 import { type ForgottenSessions, NONE_FORGOTTEN } from '../engine/ports/session-lifecycle.js';
 import { closeConnection, connectNats } from './connection/connect-nats.js';
 import type { NatsAccess, NatsAddress } from './connection/nats-access.js';
 import { toThroughlineError } from './connection/nats-errors.js';
 import { AckedPublisher } from './jetstream/acked-publisher.js';
-import { DispatchNumbers } from './jetstream/dispatch-numbers.js';
 import { recordedLayout, seenLayout, type WantedLayout } from './jetstream/layout-record.js';
 import { ServerClock } from './jetstream/server-clock.js';
 import {
@@ -17,7 +16,7 @@ import {
   refuseStrangersOnSessions,
 } from './jetstream/topology.js';
 import { KvBucket } from './stores/kv-bucket.js';
-import { KvLease, NatsRetentionStore, NatsTelemetryStore } from './stores/kv-stores.js';
+import { DispatchNumbers, KvLease, NatsRetentionStore, NatsTelemetryStore } from './stores/kv-stores.js';
 import { NatsDispatchSource } from './stores/nats-dispatch-source.js';
 import { NatsPromptRing } from './stores/nats-prompt-ring.js';
 import { NatsRejectedStore } from './stores/nats-rejected-store.js';

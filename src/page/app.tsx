@@ -1,7 +1,6 @@
 import { Component, type ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { AskError, unauthorized } from './ask.js';
-import { COMMANDS } from './commands.js';
 import { Find } from './components/find.js';
 import { PageHead, PageHeader } from './components/page-header.js';
 import { Banner, Empty, ErrorBox } from './components/states.js';
@@ -13,6 +12,7 @@ import { PromptView } from './views/prompt-view.js';
 import { SessionView } from './views/session-view.js';
 import { SessionsView } from './views/sessions-view.js';
 import { TimelineView } from './views/timeline-view.js';
+import { COMMANDS } from './words.js';
 
 export function App() {
   const [finding, setFinding] = useState(false);

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import type { InspectorMe } from '../contracts/inspector-api.js';
 import type { ReplyTo, RequestInput, RequestName } from '../contracts/requests.js';
-import { COMMANDS } from './commands.js';
+import { COMMANDS } from './words.js';
 
 /** A request that failed. `code` is stable; the message is for people. */
 export class AskError extends Error {

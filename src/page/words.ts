@@ -1,5 +1,5 @@
 import type { Role } from '../contracts/kinds.js';
-import type { RunStatusReply } from '../contracts/replies/run-reply.js';
+import type { RunStatusReply } from '../contracts/replies/plan-reply.js';
 
 export { nextText, spaced, statusText, type Tone, toneOf } from '../shared/wire-words.js';
 
@@ -36,3 +36,18 @@ export function durationText(seconds: number): string {
   const hours = Math.floor(minutes / 60);
   return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
+
+/**
+ * Each command that the page shows, by its use; `test/e2e/page-commands.test.ts` runs all of them.
+ *
+ * @param of the session or the project in question
+ */
+export const COMMANDS = {
+  up: () => 'throughline up',
+  openPage: () => 'throughline open',
+  openSession: () => 'throughline session open demo --goal "A first try"',
+  addTask: (of: string) => `throughline task add --session ${of} "The first task"`,
+  publish: (of: string) => `throughline publish implementer --session ${of} --file result.json`,
+  propose: (of = 'default') =>
+    `throughline learning propose "Run the linter before you hand in" --project ${of}`,
+} as const;

@@ -3,7 +3,7 @@ import type { Charter, Run } from '../memory/session/charter.js';
 import { currentNumber, type IterationHistory, newest } from '../memory/session/iterations.js';
 import { notesOf } from '../memory/session/notebook.js';
 import { ledgersOf } from '../memory/session/session-state.js';
-import { taskCounts } from '../memory/session/task-dependencies.js';
+import { taskCounts } from '../memory/session/task-board.js';
 import { recordOf } from '../shared/text.js';
 import {
   formatGoal,

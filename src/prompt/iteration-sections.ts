@@ -1,5 +1,5 @@
 import { projectOf } from '../contracts/names.js';
-import type { ProgressTask } from '../contracts/run-request.js';
+import type { ProgressTask } from '../contracts/plan-requests.js';
 import { NOTE_TYPES } from '../contracts/session-meta-events.js';
 import { outlookOf, type PlannedTask, type TaskResults } from '../ledger/next-task.js';
 import type { Note } from '../memory/facts/fact-types.js';
@@ -7,8 +7,15 @@ import type { Charter } from '../memory/session/charter.js';
 import type { Iteration, IterationHistory } from '../memory/session/iterations.js';
 import { isForPerson, unread } from '../memory/session/notebook.js';
 import type { Notebook } from '../memory/session/session-state.js';
-import { byPriority, claimOf, type Task, type TaskBoard } from '../memory/session/task-board.js';
-import { isReady, type Unresolved, unresolved } from '../memory/session/task-dependencies.js';
+import {
+  byPriority,
+  claimOf,
+  isReady,
+  type Task,
+  type TaskBoard,
+  type Unresolved,
+  unresolved,
+} from '../memory/session/task-board.js';
 import { age, clipText, counted, lengthOf, quoted, quotedLines } from '../shared/text.js';
 import {
   beginnings,

@@ -1,8 +1,8 @@
 import type { DispatchRequest } from '../contracts/compile-request.js';
 import { ThroughlineError } from '../contracts/errors.js';
-import type { ProgressTask, TasksDocument } from '../contracts/run-request.js';
+import type { ProgressTask, TasksDocument } from '../contracts/plan-requests.js';
 import { questionKey } from '../ledger/task-ledger.js';
-import { mentionsIn } from '../memory/search/mentions.js';
+import { mentionsIn } from '../memory/search/tokens.js';
 import { isForPerson, unread } from '../memory/session/notebook.js';
 import { answersOf, ledgersOf, type SessionState } from '../memory/session/session-state.js';
 import { claimOf, numberOf, type Task } from '../memory/session/task-board.js';

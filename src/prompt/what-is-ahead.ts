@@ -1,8 +1,7 @@
 import { driftOf, totalsOf } from '../ledger/next-task.js';
 import { outcomeName, type TaskLedger } from '../ledger/task-ledger.js';
 import { ledgersOf, outlook, type SessionState } from '../memory/session/session-state.js';
-import { byPriority } from '../memory/session/task-board.js';
-import { isReady } from '../memory/session/task-dependencies.js';
+import { byPriority, isReady } from '../memory/session/task-board.js';
 import { clipText, quoted } from '../shared/text.js';
 
 /** Limit of ready tasks: later ones are relevant in their turn. */

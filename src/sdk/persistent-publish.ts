@@ -2,7 +2,7 @@ import { checkOptions, ThroughlineError } from '../contracts/errors.js';
 import { isRole, ROLES, type Role } from '../contracts/kinds.js';
 import { dispatchMessageId, dispatchSubject, token } from '../contracts/names.js';
 import type { DispatchResult } from '../contracts/replies/dispatch-result.js';
-import type { ClientTransport } from '../engine/ports/clients.js';
+import type { ClientTransport } from '../engine/ports/client-transport.js';
 import { LATE, withinDeadline } from '../shared/backoff.js';
 import { linkedSignal } from '../shared/linked-signal.js';
 import { keepTrying, unlessStopped } from './keep-trying.js';

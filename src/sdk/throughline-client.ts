@@ -7,7 +7,7 @@ import type { DispatchResult } from '../contracts/replies/dispatch-result.js';
 import type { ReplyTo, RequestInput, RequestName, WideRequest } from '../contracts/requests.js';
 import type { ResultOf } from '../contracts/results.js';
 import type { TraceEntryInput } from '../contracts/trace-entry.js';
-import type { ClientTransport } from '../engine/ports/clients.js';
+import type { ClientTransport } from '../engine/ports/client-transport.js';
 import { HookEngine, PreCompactHook } from '../memory/traces/hook-engine.js';
 import {
   checkRole,

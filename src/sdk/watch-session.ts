@@ -4,8 +4,8 @@ import { announcedOn, type Token, token } from '../contracts/names.js';
 import type { TimelineEntry, TimelineListed } from '../contracts/replies/dispatch-result.js';
 import type { ToolInput } from '../contracts/requests.js';
 import type { SessionEvent } from '../contracts/session-events.js';
-import type { ClientTransport } from '../engine/ports/clients.js';
-import { Backoff } from '../engine/runtime/batched.js';
+import type { ClientTransport } from '../engine/ports/client-transport.js';
+import { Backoff } from '../engine/runtime/pacing.js';
 import { linkedSignal } from '../shared/linked-signal.js';
 import { passes } from './keep-trying.js';
 

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { SERVICE_NAMES, type ServiceName, type Token } from '../contracts/names.js';
 import { Monitoring } from '../engine/monitoring/monitoring.js';
-import { systemClock } from '../engine/ports/clients.js';
+import { systemClock } from '../engine/ports/logger-and-clock.js';
 import type { SessionLifecycle } from '../engine/ports/session-lifecycle.js';
 import { watchConnection } from '../nats/connection/connection-states.js';
 import type { NatsAddress } from '../nats/connection/nats-access.js';
@@ -16,8 +16,8 @@ import {
   type Serving,
 } from './common/service-context.js';
 import { connectionMetrics, countingLogger, foldedMetrics } from './common/service-metrics.js';
-import { serveCompiler } from './compiler/serve-compiler.js';
-import { serveExtractor } from './extractor/serve-extractor.js';
+import { serveCompiler } from './compiler/prompt-compiler.js';
+import { serveExtractor } from './extractor/extractor-worker.js';
 import { serveKeeper } from './keeper/serve-keeper.js';
 import { reviewHarvest } from './learnings/harvesters.js';
 import { openProjects, serveLearnings } from './learnings/serve-learnings.js';

@@ -3,7 +3,7 @@ import { parseDispatchBody } from '../contracts/dispatch-body.js';
 import { ThroughlineError, withRemedy } from '../contracts/errors.js';
 import { BEGIN, lastResult } from '../contracts/reading/last-result.js';
 import { repairsInWords } from '../contracts/reading/repairs.js';
-import { redactedEnd } from '../memory/redaction/redacted.js';
+import { redactedEnd } from '../memory/redaction/redactor.js';
 import { isObject, shellWord } from '../shared/text.js';
 import { type GroupEnd, type GroupInput, runGroup } from './process-group.js';
 import type { RunFolder } from './run-folder.js';

@@ -2,7 +2,7 @@ import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { messageOf, ThroughlineError, usageError } from '../contracts/errors.js';
 import { projectOf, type Token, token } from '../contracts/names.js';
-import type { RunStatusReply } from '../contracts/replies/run-reply.js';
+import type { RunStatusReply } from '../contracts/replies/plan-reply.js';
 import { needsText, readPlan, requirementsBeside } from '../engine/files/local-tasks-file.js';
 import { replaceFile } from '../engine/files/user-state.js';
 import { specNameOf } from '../ledger/next-task.js';

@@ -1,5 +1,5 @@
 import { ThroughlineError } from '../contracts/errors.js';
-import { redactedEnd } from '../memory/redaction/redacted.js';
+import { redactedEnd } from '../memory/redaction/redactor.js';
 import { sentBackText } from '../prompt/role-contract.js';
 import { linkedSignal } from '../shared/linked-signal.js';
 import { quoted } from '../shared/text.js';

@@ -46,7 +46,7 @@ const BOUNDED: readonly (readonly [path: string, begins: string, why: string])[]
     "it sees the operator's own file, and nothing from outside",
   ],
   [
-    'memory/redaction/secret-scanner.ts',
+    'memory/redaction/redactor.ts',
     '',
     'what it combines is checked by itself below; a name with its value begins at a rare sign, and each repeat of it is bounded',
   ],

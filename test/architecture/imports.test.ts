@@ -9,18 +9,17 @@ describe('the source', () => {
     expect(SRC.length).toBeGreaterThan(50);
     expect(danglingImports(SRC)).toEqual([]);
     expect(SRC.find(({ path }) => path === 'memory/facts/fact-store.ts')?.imports).toEqual([
-      'contracts/kept.ts',
+      'contracts/kept-limits.ts',
       'contracts/kinds.ts',
       'contracts/recorded-fact.ts',
       'contracts/relations.ts',
       'contracts/replies/fact-reply.ts',
       'shared/collections.ts',
       'shared/text.ts',
-      'memory/search/mentions.ts',
+      'memory/search/tokens.ts',
       'memory/facts/done-work.ts',
       'memory/facts/fact-index.ts',
       'memory/facts/fact-types.ts',
-      'memory/facts/scope.ts',
     ]);
   });
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { wordVectorsLoader } from '../../src/config/load-word-vectors.js';
+import { wordVectorsLoader } from '../../src/config/load-language-data.js';
 import { loggedWarnings } from '../support/logged.js';
 
 it('the word vectors are read once, with the first call', async () => {

@@ -10,8 +10,7 @@ import {
   serverText,
   userStore,
 } from '../../src/config/user-server.js';
-import type { RunningServer } from '../../src/nats/server/server-process.js';
-import { startNatsServer } from '../../src/nats/server/server-process.js';
+import { type RunningServer, startNatsServer } from '../../src/nats/server/server-process.js';
 import { TOKEN_FILE, tokenOf } from '../../src/nats/server/server-store.js';
 import { nativeSource } from '../support/nats-native.js';
 

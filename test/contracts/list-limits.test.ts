@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { checkedBy } from '../../src/contracts/checked.js';
 import { compileRequest } from '../../src/contracts/compile-request.js';
 import { insideOf, limitOf, longListIn } from '../../src/contracts/list-limits.js';
+import { runInitRequest, runStatusRequest } from '../../src/contracts/plan-requests.js';
 import { REQUESTS } from '../../src/contracts/requests.js';
-import { runInitRequest, runStatusRequest } from '../../src/contracts/run-request.js';
 import { traceAppendRequest, traceCompactRequest, traceEntry } from '../../src/contracts/trace-entry.js';
 import { cpuMs } from '../support/cpu-time.js';
 

@@ -10,7 +10,7 @@ import { WRITTEN } from '../../scripts/docs/written.js';
 import { HOOK_CLIENTS, type HookClientName } from '../../src/agents/hooks/hook-table.js';
 import { COMMANDS } from '../../src/cli/command-table.js';
 import { ERROR_TEXTS } from '../../src/contracts/error-codes.js';
-import { KEPT } from '../../src/contracts/kept.js';
+import { KEPT } from '../../src/contracts/kept-limits.js';
 import * as names from '../../src/contracts/names.js';
 import { SERVICE_NAMES } from '../../src/contracts/names.js';
 import { VERSION } from '../../src/version.js';

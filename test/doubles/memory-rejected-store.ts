@@ -6,7 +6,7 @@ import type {
   RejectedStore,
   Rejection,
   WholeRejection,
-} from '../../src/engine/ports/rejected-store.js';
+} from '../../src/engine/ports/dispatch-source.js';
 import { oneLine } from '../../src/shared/text.js';
 
 /** Rejections in memory; each dispatch has at most one. */

@@ -1,6 +1,6 @@
 import type { Token } from '../../src/contracts/names.js';
 import type { SessionIndexEntry } from '../../src/contracts/session-file.js';
-import type { IndexListener, IndexPart, SessionIndex } from '../../src/engine/ports/session-index.js';
+import type { IndexListener, IndexPart, SessionIndex } from '../../src/engine/ports/session-log.js';
 
 export class MemorySessionIndex implements SessionIndex {
   readonly kept = new Map<string, { readonly entry: SessionIndexEntry; readonly revision: number }>();

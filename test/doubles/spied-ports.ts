@@ -2,7 +2,7 @@ import { vi } from 'vitest';
 import { type Token, token } from '../../src/contracts/names.js';
 import type { SessionEvent } from '../../src/contracts/session-events.js';
 import { createSessionReader, type SessionReaderOptions } from '../../src/engine/folding/session-folding.js';
-import { silentLogger } from '../../src/engine/ports/clients.js';
+import { silentLogger } from '../../src/engine/ports/logger-and-clock.js';
 import type { SessionLog, SnapshotStore } from '../../src/engine/ports/session-log.js';
 import { encodeSnapshot } from '../../src/memory/session/session-snapshot.js';
 import { DEFAULT_LIMITS, type SessionState } from '../../src/memory/session/session-state.js';

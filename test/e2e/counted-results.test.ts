@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { dispatchSubject, type Token } from '../../src/contracts/names.js';
-import { silentLogger } from '../../src/engine/ports/clients.js';
-import type { Rejection } from '../../src/engine/ports/rejected-store.js';
+import type { Rejection } from '../../src/engine/ports/dispatch-source.js';
+import { silentLogger } from '../../src/engine/ports/logger-and-clock.js';
 import { type ExtractorPorts, startExtractor } from '../../src/services/extractor/extractor-worker.js';
 import { cli } from '../support/cli.js';
 import { freshReader } from '../support/faults/clean-run.js';

@@ -1,7 +1,7 @@
 import { AckPolicy, headers, type JetStreamManager, StorageType } from 'nats';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sessionStream, type Token } from '../../src/contracts/names.js';
-import { silentLogger } from '../../src/engine/ports/clients.js';
+import { silentLogger } from '../../src/engine/ports/logger-and-clock.js';
 import { connectNats } from '../../src/nats/connection/connect-nats.js';
 import type { NatsAccess } from '../../src/nats/connection/nats-access.js';
 import { examine } from '../../src/nats/doctor/examine.js';

@@ -5,7 +5,7 @@ import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { COMMANDS } from '../../src/cli/command-table.js';
-import { silentLogger } from '../../src/engine/ports/clients.js';
+import { silentLogger } from '../../src/engine/ports/logger-and-clock.js';
 import { connectNats } from '../../src/nats/connection/connect-nats.js';
 import { identityOf } from '../../src/nats/server/process-identity.js';
 import { serverOnStore, storeUse } from '../../src/nats/server/server-store.js';

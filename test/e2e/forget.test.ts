@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { token } from '../../src/contracts/names.js';
 import { RESULT_PATHS } from '../../src/contracts/session-events.js';
-import { silentLogger } from '../../src/engine/ports/clients.js';
+import { silentLogger } from '../../src/engine/ports/logger-and-clock.js';
 import { encodeSnapshot } from '../../src/memory/session/session-snapshot.js';
 import { sessionReader } from '../../src/services/common/open-sessions.js';
 import { cli } from '../support/cli.js';

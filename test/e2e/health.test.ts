@@ -1,10 +1,9 @@
 import { hostname } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { SERVICE_NAMES } from '../../src/contracts/names.js';
-import { silentLogger } from '../../src/engine/ports/clients.js';
+import { silentLogger } from '../../src/engine/ports/logger-and-clock.js';
 import { connectThroughline } from '../../src/index.js';
-import { startService } from '../../src/nats/micro/micro-service.js';
-import { healthEndpoint } from '../../src/nats/micro/service-answer.js';
+import { healthEndpoint, startService } from '../../src/nats/micro/micro-service.js';
 import { VERSION } from '../../src/version.js';
 import { cli, startCli } from '../support/cli.js';
 import { plainConnection, startTestNats } from '../support/nats-server.js';

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { ERROR_CODES } from '../../src/contracts/error-codes.js';
 import { sessionStream, type Token } from '../../src/contracts/names.js';
-import { silentLogger } from '../../src/engine/ports/clients.js';
+import { silentLogger } from '../../src/engine/ports/logger-and-clock.js';
 import { connectThroughline } from '../../src/index.js';
 import { connectNats } from '../../src/nats/connection/connect-nats.js';
 import { type RunningProcess, startCli } from '../support/cli.js';

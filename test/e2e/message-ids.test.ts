@@ -1,7 +1,7 @@
 import { headers } from 'nats';
 import { expect, it } from 'vitest';
 import { DISPATCH_STREAM, dispatchSubject, type Token, token } from '../../src/contracts/names.js';
-import type { Rejection } from '../../src/engine/ports/rejected-store.js';
+import type { Rejection } from '../../src/engine/ports/dispatch-source.js';
 import { retryRejected } from '../../src/services/tools/result-queries.js';
 import { allRejected } from '../support/all-rejected.js';
 import { cli } from '../support/cli.js';

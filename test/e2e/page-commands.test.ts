@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ROOT } from '../../scripts/docs/pages.js';
-import { COMMANDS } from '../../src/page/commands.js';
+import { COMMANDS } from '../../src/page/words.js';
 import { startUp } from '../support/cli.js';
 import { argumentsOf } from '../support/documented-commands.js';
 import { folderOfFile, ofFile } from '../support/of-file.js';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DISPATCH_STREAM, sessionRequest, streamOf, token } from '../../src/contracts/names.js';
 import { createSessionReader } from '../../src/engine/folding/session-folding.js';
-import { silentLogger } from '../../src/engine/ports/clients.js';
+import { silentLogger } from '../../src/engine/ports/logger-and-clock.js';
 import type { SnapshotStore } from '../../src/engine/ports/session-log.js';
 import { stateToJson } from '../../src/memory/session/session-snapshot.js';
 import { DEFAULT_LIMITS } from '../../src/memory/session/session-state.js';

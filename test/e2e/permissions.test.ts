@@ -4,7 +4,7 @@ import type { NatsConnection } from 'nats';
 import { afterAll, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/config.js';
 import type { ServiceName } from '../../src/contracts/names.js';
-import { silentLogger } from '../../src/engine/ports/clients.js';
+import { silentLogger } from '../../src/engine/ports/logger-and-clock.js';
 import { Shutdown } from '../../src/engine/runtime/shutdown.js';
 import { connectThroughline } from '../../src/index.js';
 import { connectNats, onDenied } from '../../src/nats/connection/connect-nats.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/config.js';
 import type { Token } from '../../src/contracts/names.js';
-import type { RejectedEntry } from '../../src/engine/ports/rejected-store.js';
+import type { RejectedEntry } from '../../src/engine/ports/dispatch-source.js';
 import { connectThroughline } from '../../src/index.js';
 import { allRejected } from '../support/all-rejected.js';
 import { type CliResult, startUp } from '../support/cli.js';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { ThroughlineError } from '../../src/contracts/errors.js';
 import { waitLimit } from '../../src/engine/folding/caught-up.js';
 import { createSessionReader } from '../../src/engine/folding/session-folding.js';
-import { silentLogger } from '../../src/engine/ports/clients.js';
+import { silentLogger } from '../../src/engine/ports/logger-and-clock.js';
 import { WINDOW_LENGTH } from '../../src/memory/session/dispatch-window.js';
 import { DEFAULT_LIMITS } from '../../src/memory/session/session-state.js';
 import { createDispatchResults } from '../../src/services/tools/result-queries.js';

@@ -1,7 +1,7 @@
 import { headers, type StoredMsg } from 'nats';
 import { describe, expect, it } from 'vitest';
 import { token } from '../../src/contracts/names.js';
-import { silentLogger } from '../../src/engine/ports/clients.js';
+import { silentLogger } from '../../src/engine/ports/logger-and-clock.js';
 import { stateToJson } from '../../src/memory/session/session-snapshot.js';
 import { connectNats } from '../../src/nats/connection/connect-nats.js';
 import { allRejected } from '../support/all-rejected.js';

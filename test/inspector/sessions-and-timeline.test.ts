@@ -1,5 +1,5 @@
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import { silentLogger } from '../../src/engine/ports/clients.js';
+import { silentLogger } from '../../src/engine/ports/logger-and-clock.js';
 import { Shutdown } from '../../src/engine/runtime/shutdown.js';
 import { serveInspector } from '../../src/services/inspector/serve-inspector.js';
 import { inspectorOfFile } from '../support/browser.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { TasksDocument } from '../../src/contracts/run-request.js';
+import type { TasksDocument } from '../../src/contracts/plan-requests.js';
 import { withKeptIds } from '../../src/ledger/kept-ids.js';
 import { documentOf } from '../../src/ledger/plan-document.js';
 import { parseTasksMd } from '../../src/ledger/tasks-md/parse-tasks-md.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { ProgressTask } from '../../src/contracts/plan-requests.js';
 import type { RoleResult } from '../../src/contracts/results.js';
-import type { ProgressTask } from '../../src/contracts/run-request.js';
 import { driftOf, outlookOf } from '../../src/ledger/next-task.js';
 import type { TaskLedger } from '../../src/ledger/task-ledger.js';
 import { APPROVED, blocked, completed, ledgerAfter, needsChanges, progressTask } from '../support/ledgers.js';

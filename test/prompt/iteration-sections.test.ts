@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { runStatus } from '../../src/memory/session/run-status.js';
-import { boardCounts } from '../../src/memory/session/task-dependencies.js';
+import { runStatus } from '../../src/memory/session/plan-status.js';
+import { boardCounts } from '../../src/memory/session/task-board.js';
 import { Played, withTasks } from '../support/played.js';
 import { promptOf } from './iterations.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { loadTokenizer } from '../../src/config/load-tokenizer.js';
+import { loadTokenizer } from '../../src/config/load-language-data.js';
 import { ThroughlineError } from '../../src/contracts/errors.js';
 import { ROLES } from '../../src/contracts/kinds.js';
 import { compilePrompt } from '../../src/prompt/compile-prompt.js';

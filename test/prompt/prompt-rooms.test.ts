@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { loadTokenizer } from '../../src/config/load-tokenizer.js';
+import { loadTokenizer } from '../../src/config/load-language-data.js';
 import { type CompileRequest, compileRequest } from '../../src/contracts/compile-request.js';
 import { ThroughlineError } from '../../src/contracts/errors.js';
 import type { BudgetReport } from '../../src/contracts/replies/compile-reply.js';

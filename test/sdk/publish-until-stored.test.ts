@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ErrorCode } from '../../src/contracts/error-codes.js';
 import { ThroughlineError } from '../../src/contracts/errors.js';
 import { DISPATCH_STREAM } from '../../src/contracts/names.js';
-import type { ClientTransport } from '../../src/engine/ports/clients.js';
+import type { ClientTransport } from '../../src/engine/ports/client-transport.js';
 import { connectThroughline, type Result } from '../../src/index.js';
 import { natsTransport } from '../../src/nats/connection/nats-client-transport.js';
 import type { PublishOptions } from '../../src/sdk/persistent-publish.js';

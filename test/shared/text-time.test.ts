@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseTasksMd } from '../../src/ledger/tasks-md/parse-tasks-md.js';
-import { redactText } from '../../src/memory/redaction/redactor.js';
-import { secretScanner } from '../../src/memory/redaction/secret-scanner.js';
+import { redactText, secretScanner } from '../../src/memory/redaction/redactor.js';
 import { renderTemplate, unknownPlaceholders } from '../../src/prompt/iteration-template.js';
 import { oneLine, quoted, quotedLines } from '../../src/shared/text.js';
 import { growth } from '../support/cpu-time.js';

@@ -2,7 +2,7 @@ import type {
   RejectedEntry,
   RejectedSelection,
   RejectedStore,
-} from '../../src/engine/ports/rejected-store.js';
+} from '../../src/engine/ports/dispatch-source.js';
 
 const PAGE = 200;
 

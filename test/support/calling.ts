@@ -1,5 +1,5 @@
 import type { RequestName, ToolName } from '../../src/contracts/requests.js';
-import { silentLogger } from '../../src/engine/ports/clients.js';
+import { silentLogger } from '../../src/engine/ports/logger-and-clock.js';
 import { checkedHandler, type Handlers } from '../../src/services/common/service-shell.js';
 import { createSessionTools } from '../../src/services/tools/serve-tools.js';
 import { createSessionQueries } from '../../src/services/tools/session-queries.js';

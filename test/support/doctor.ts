@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { z } from 'zod';
 import type { Expected } from '../../src/nats/doctor/examine.js';
-import type { Finding } from '../../src/nats/doctor/finding.js';
+import type { Finding } from '../../src/nats/doctor/server-findings.js';
 import { VERSION } from '../../src/version.js';
 import { cli } from './cli.js';
 

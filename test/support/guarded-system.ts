@@ -1,6 +1,6 @@
 import { type Config, loadConfig } from '../../src/config/config.js';
 import { PER_SESSION, type SessionLayout } from '../../src/contracts/names.js';
-import { silentLogger } from '../../src/engine/ports/clients.js';
+import { silentLogger } from '../../src/engine/ports/logger-and-clock.js';
 import { Shutdown } from '../../src/engine/runtime/shutdown.js';
 import { connectThroughline } from '../../src/index.js';
 import { type NatsPorts, openNats } from '../../src/nats/open-nats.js';

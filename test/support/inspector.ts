@@ -1,5 +1,5 @@
 import type { InspectorRole } from '../../src/contracts/inspector-api.js';
-import { silentLogger } from '../../src/engine/ports/clients.js';
+import { silentLogger } from '../../src/engine/ports/logger-and-clock.js';
 import { Shutdown } from '../../src/engine/runtime/shutdown.js';
 import { type RunningInspector, serveInspector } from '../../src/services/inspector/serve-inspector.js';
 import { SOON_MS } from './soon.js';

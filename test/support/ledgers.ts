@@ -1,6 +1,6 @@
 import { EVENT_VERSION } from '../../src/contracts/event.js';
+import type { ProgressTask, TasksDocument } from '../../src/contracts/plan-requests.js';
 import type { RoleResult } from '../../src/contracts/results.js';
-import type { ProgressTask, TasksDocument } from '../../src/contracts/run-request.js';
 import type { EventOf } from '../../src/contracts/session-events.js';
 import { digestOf, type OutcomeDigest } from '../../src/ledger/outcome-digest.js';
 import { type StallThresholds, stallThresholds } from '../../src/ledger/stall.js';

@@ -1,4 +1,4 @@
-import type { Logger } from '../../src/engine/ports/clients.js';
+import type { Logger } from '../../src/engine/ports/logger-and-clock.js';
 
 /** A logger that keeps its warnings, the newest ones where there are too many: what they name stays in memory with them. */
 export function loggedWarnings(most = Number.POSITIVE_INFINITY): {

@@ -1,8 +1,7 @@
 import { homedir } from 'node:os';
 import { findNatsServer } from '../../src/nats/server/find-server.js';
 import type { NatsServerSource } from '../../src/nats/server/install-server.js';
-import type { RunningServer } from '../../src/nats/server/server-process.js';
-import { startNatsServer } from '../../src/nats/server/server-process.js';
+import { type RunningServer, startNatsServer } from '../../src/nats/server/server-process.js';
 import { cacheDirOf } from '../../src/nats/server/server-version.js';
 import { freePort } from './free-port.js';
 import { type BackedNats, configOf, type TestNatsOptions } from './nats-server.js';

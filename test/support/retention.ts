@@ -1,6 +1,6 @@
 import { afterEach } from 'vitest';
 import { Monitoring } from '../../src/engine/monitoring/monitoring.js';
-import { type Logger, silentLogger } from '../../src/engine/ports/clients.js';
+import { type Logger, silentLogger } from '../../src/engine/ports/logger-and-clock.js';
 import type { SessionLifecycle } from '../../src/engine/ports/session-lifecycle.js';
 import { Shutdown } from '../../src/engine/runtime/shutdown.js';
 import { openNats } from '../../src/nats/open-nats.js';

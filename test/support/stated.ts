@@ -5,7 +5,7 @@ import type { Loaded } from '../../src/engine/folding/state-reader.js';
 import type { SessionFact } from '../../src/memory/facts/fact-types.js';
 import { evolve } from '../../src/memory/session/evolve-session.js';
 import { emptyState, factsOf, type SessionState } from '../../src/memory/session/session-state.js';
-import { StatementWriter } from '../../src/services/extractor/statement-writer.js';
+import { StatementWriter } from '../../src/services/extractor/result-writer.js';
 import { MemorySessionLog } from '../doubles/memory-session-log.js';
 import { observer, recorded } from './builders.js';
 

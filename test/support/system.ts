@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto';
 import type { JetStreamManager } from 'nats';
 import { expect } from 'vitest';
 import { type Config, loadConfig } from '../../src/config/config.js';
-import { wordVectorsLoader } from '../../src/config/load-word-vectors.js';
+import { wordVectorsLoader } from '../../src/config/load-language-data.js';
 import type { Fixed } from '../../src/config/settings.js';
-import type { ServiceName } from '../../src/contracts/names.js';
 import {
   DISPATCH_STREAM,
   DISPATCH_SUBJECTS,
   EXTRACTOR_CONSUMER,
   PER_SESSION,
+  type ServiceName,
   type SessionLayout,
   type Token,
   token,
@@ -19,7 +19,7 @@ import { localTasksFile } from '../../src/engine/files/local-tasks-file.js';
 import { waitLimit } from '../../src/engine/folding/caught-up.js';
 import { createCommander } from '../../src/engine/folding/commander.js';
 import type { SessionReader } from '../../src/engine/folding/session-folding.js';
-import { type Logger, silentLogger, systemClock } from '../../src/engine/ports/clients.js';
+import { type Logger, silentLogger, systemClock } from '../../src/engine/ports/logger-and-clock.js';
 import type { SessionLog } from '../../src/engine/ports/session-log.js';
 import { Shutdown } from '../../src/engine/runtime/shutdown.js';
 import { connectThroughline, type PublishedBy, type PublishOptions, type Role } from '../../src/index.js';

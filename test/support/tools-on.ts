@@ -5,7 +5,7 @@ import {
   createSnapshotWriter,
   type SessionReader,
 } from '../../src/engine/folding/session-folding.js';
-import { type Clock, silentLogger, systemClock } from '../../src/engine/ports/clients.js';
+import { type Clock, silentLogger, systemClock } from '../../src/engine/ports/logger-and-clock.js';
 import type { SessionLog } from '../../src/engine/ports/session-log.js';
 import { DEFAULT_LIMITS } from '../../src/memory/session/session-state.js';
 import { type CallTool, callingSession } from './calling.js';

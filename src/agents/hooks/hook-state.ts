@@ -14,8 +14,7 @@ import { codeOf, isMissing, messageOf } from '../../contracts/errors.js';
 import type { Role } from '../../contracts/kinds.js';
 import type { TraceEntryInput } from '../../contracts/trace-entry.js';
 import { writePrivateFile } from '../../engine/files/user-state.js';
-import { redactText } from '../../memory/redaction/redactor.js';
-import { secretScanner } from '../../memory/redaction/secret-scanner.js';
+import { redactText, secretScanner } from '../../memory/redaction/redactor.js';
 import { oneLine } from '../../shared/text.js';
 import type { WorkTree } from './turn-files.js';
 

@@ -4,7 +4,7 @@ import { RELATIONS } from '../../contracts/relations.js';
 import type { RecordedEntry, TraceEntryInput } from '../../contracts/trace-entry.js';
 import { takesBack } from '../../memory/facts/contrast.js';
 import { REPLACES_UNNAMED } from '../../memory/facts/denials.js';
-import { redactedStart } from '../../memory/redaction/redacted.js';
+import { redactedStart } from '../../memory/redaction/redactor.js';
 import { BY_USER, type FinishedTurn, finishedTurn, NOT_KEPT } from '../../memory/traces/finished-turn.js';
 import { longWords, paragraphsOf, sentencesOf } from '../../memory/traces/sentences.js';
 import { LAST_POSITION, NEW_WORK, POSITIONS, YES_OR_NO } from '../../memory/traces/wordings.js';

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { Config } from '../../config/config.js';
 import { codeOf, messageOf, systemCode } from '../../contracts/errors.js';
-import { redacted } from '../../memory/redaction/redacted.js';
+import { redacted } from '../../memory/redaction/redactor.js';
 import type { ThroughlineClient } from '../../sdk/throughline-client.js';
 import { oneLine } from '../../shared/text.js';
 import { type AgentSession, agentSession } from '../agent-session.js';

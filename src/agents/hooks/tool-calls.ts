@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { isAbsolute, relative } from 'node:path';
 import { lastResult } from '../../contracts/reading/last-result.js';
 import type { TraceEntryInput } from '../../contracts/trace-entry.js';
-import { redactedStart } from '../../memory/redaction/redacted.js';
+import { redactedStart } from '../../memory/redaction/redactor.js';
 import { isObject } from '../../shared/text.js';
 import { stopped } from './agent-stop.js';
 import {

@@ -1,6 +1,6 @@
 import { isObject, lengthOf, oneLine, quoted } from '../../shared/text.js';
 import { shown } from '../explain-issues.js';
-import { KEPT } from '../kept.js';
+import { KEPT } from '../kept-limits.js';
 import { asBoolean, asList, asObject, asText, isNothing, type Repaired, severityOf } from './repair-rules.js';
 import { Repairs } from './repairs.js';
 import { type FieldShape, isEmpty, type Json, keysFor, type ObjectShape, type Wanted } from './shape.js';

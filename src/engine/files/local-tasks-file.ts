@@ -3,9 +3,23 @@ import { type FileHandle, lstat, open, realpath } from 'node:fs/promises';
 import { dirname, isAbsolute, relative, resolve, sep } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { codeOf, fileFault } from '../../contracts/errors.js';
-import { MAX_DOCUMENT, REQUIREMENTS_FILES } from '../../contracts/run-request.js';
-import type { TasksFile, TasksFileFault } from '../ports/clients.js';
+import { MAX_DOCUMENT, REQUIREMENTS_FILES } from '../../contracts/plan-requests.js';
 import { MAX_PLAN_BYTES, readRegularFile, type UnreadableFile } from './user-state.js';
+
+/**
+ * Reads task files for the service. An implementer must read only below the configured roots, after following all links, and
+ * must return a fault instead of throwing.
+ */
+export interface TasksFile {
+  /** Returns the modification time in milliseconds. */
+  modified(path: string): Promise<{ readonly mtimeMs: number } | TasksFileFault>;
+  read(path: string): Promise<{ readonly text: string; readonly mtimeMs: number } | TasksFileFault>;
+}
+
+export interface TasksFileFault {
+  /** Completes "<path>: …". */
+  readonly fault: string;
+}
 
 /** Refuses bytes that are not UTF-8: they would change when written back. */
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });

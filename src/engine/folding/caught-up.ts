@@ -2,7 +2,7 @@ import { ThroughlineError } from '../../contracts/errors.js';
 import type { Token } from '../../contracts/names.js';
 import { withinDeadline } from '../../shared/backoff.js';
 import type { SessionLog } from '../ports/session-log.js';
-import { Backoff, ConcurrencyLimit } from '../runtime/batched.js';
+import { Backoff, ConcurrencyLimit } from '../runtime/pacing.js';
 import type { LoadedSession, SessionReader } from './session-folding.js';
 
 /** An announced event may become readable a moment later. */

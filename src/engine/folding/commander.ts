@@ -7,9 +7,9 @@ import {
   type Unstamped,
 } from '../../contracts/event.js';
 import type { Token } from '../../contracts/names.js';
-import type { Clock } from '../ports/clients.js';
+import type { Clock } from '../ports/logger-and-clock.js';
 import type { EventLog } from '../ports/session-log.js';
-import { pause } from '../runtime/batched.js';
+import { pause } from '../runtime/pacing.js';
 import type { Sequenced, StateReader } from './state-reader.js';
 
 /**

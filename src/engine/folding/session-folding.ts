@@ -14,9 +14,13 @@ import {
   stateBytes,
 } from '../../memory/session/session-state.js';
 import type { Commander } from './commander.js';
-import { SnapshotWriter, type SnapshotWriterOptions } from './snapshot-writer.js';
-import type { Folding } from './state-reader.js';
-import { type Loaded, StateReader } from './state-reader.js';
+import {
+  type Folding,
+  type Loaded,
+  SnapshotWriter,
+  type SnapshotWriterOptions,
+  StateReader,
+} from './state-reader.js';
 
 export type SessionReader = StateReader<SessionState, SessionEvent>;
 export type SessionSnapshotWriter = SnapshotWriter<SessionState>;

@@ -2,7 +2,8 @@ import { createRequire } from 'node:module';
 import { codeOf, messageOf, ThroughlineError } from '../../contracts/errors.js';
 import { LATE, withinDeadline } from '../../shared/backoff.js';
 import { VERSION } from '../../version.js';
-import type { ClientTransport, Logger } from '../ports/clients.js';
+import type { ClientTransport } from '../ports/client-transport.js';
+import type { Logger } from '../ports/logger-and-clock.js';
 
 /**
  * Records spans with OpenTelemetry: one decorator for what a client sends, one for what a service processes. Without an SDK in

@@ -1,4 +1,4 @@
-import { KEPT } from '../../contracts/kept.js';
+import { KEPT } from '../../contracts/kept-limits.js';
 import { bySeverity, type Role } from '../../contracts/kinds.js';
 import type { AnyResult, Question, ReviewIssue, RoleResult, TestRun } from '../../contracts/results.js';
 import type { FactRecorded, Outcome } from '../../contracts/session-events.js';

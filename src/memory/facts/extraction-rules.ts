@@ -1,4 +1,4 @@
-import { KEPT } from '../../contracts/kept.js';
+import { KEPT } from '../../contracts/kept-limits.js';
 import {
   bySeverity,
   KINDS,

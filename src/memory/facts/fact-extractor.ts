@@ -1,4 +1,4 @@
-import { KEPT } from '../../contracts/kept.js';
+import { KEPT } from '../../contracts/kept-limits.js';
 import { kindOf, ROLES, type Role } from '../../contracts/kinds.js';
 import type { AnyResult, ResultOf, RoleResult } from '../../contracts/results.js';
 import { clipSummary, conclusionOf, oneLine } from '../../shared/text.js';

@@ -6,17 +6,19 @@ import { tokens } from '../search/tokens.js';
 import { type Candidate, FactHits, isHeld, type Lead, type RatedFact } from './fact-hits.js';
 import type { FactIndex, IndexedFact } from './fact-index.js';
 import type { ISessionFactStore } from './fact-store.js';
-import type {
-  FactGroup,
-  FactQuery,
-  FactRanking,
-  IFactRetriever,
-  RankedFact,
-  SessionFact,
-  SessionFactTag,
-  WeighedFact,
+import {
+  type FactGroup,
+  type FactQuery,
+  type FactRanking,
+  type Here,
+  type IFactRetriever,
+  isAtHand,
+  isElsewhere,
+  type RankedFact,
+  type SessionFact,
+  type SessionFactTag,
+  type WeighedFact,
 } from './fact-types.js';
-import { type Here, isAtHand, isElsewhere } from './scope.js';
 
 /**
  * Selects the facts that a task needs, by shared words, likely files, similar past results, and meaning.

@@ -1,16 +1,17 @@
-import { KEPT } from '../../contracts/kept.js';
+import { KEPT } from '../../contracts/kept-limits.js';
 import { kindOf } from '../../contracts/kinds.js';
 import type { Ended } from '../../contracts/recorded-fact.js';
 import { BLOCKED_BY, RELATIONS } from '../../contracts/relations.js';
 import type { Retraction } from '../../contracts/replies/fact-reply.js';
 import { addTo, lowerBound } from '../../shared/collections.js';
 import { clipText, oneSpelling, quoted } from '../../shared/text.js';
-import { mentionsIn } from '../search/mentions.js';
+import { mentionsIn } from '../search/tokens.js';
 import { isDoneBy, type WorkDone, wordsOf, workDone } from './done-work.js';
 import { FactIndex } from './fact-index.js';
 import {
   bytesOfFact,
   type DispatchOrigin,
+  isSameScope,
   MOST_VALUE,
   OPEN_VALUE,
   outranks,
@@ -20,7 +21,6 @@ import {
   saysTheSame,
   worthOf,
 } from './fact-types.js';
-import { isSameScope } from './scope.js';
 
 /** Limit so that a session's snapshot fits one message. */
 export const MAX_FACT_BYTES = 500_000;

@@ -1,4 +1,4 @@
-import { KEPT } from '../../contracts/kept.js';
+import { KEPT } from '../../contracts/kept-limits.js';
 import {
   type FactTag,
   kindOf,
@@ -22,6 +22,7 @@ import type { ResultOf } from '../../contracts/results.js';
 import type { Output } from '../../contracts/schema-fields.js';
 import { hashOf } from '../../shared/hash.js';
 import { clipText, lengthOf, quoted } from '../../shared/text.js';
+import { fileWords } from '../search/path-table.js';
 
 /** The topic of a fact, for filtering. */
 export type SessionFactTag = FactTag;
@@ -366,4 +367,45 @@ export function factLine(fact: SessionFact): string {
 // A bracket in a task id would end the suffix early, and the rest could forge another.
 function bare(taskId: string): string {
   return quoted(taskId).replace(/[[\]]/g, '');
+}
+
+/** Where a reader is, as a scope says where a statement holds. What is absent is not known, and excludes nothing. */
+export type Here = { readonly [Part in keyof StatementScope]: Readonly<StatementScope[Part]> };
+type Scoped = Pick<RecordedFact, 'scope'>;
+
+/** True if a statement is meant for another task, other files or another branch. */
+export function isElsewhere({ scope = {} }: Scoped, here: Here): boolean {
+  const { task = here.task, branch = here.branch, paths } = scope;
+  const isOther = (wanted = '', known = wanted) => wanted !== known;
+  const areOthers = paths !== undefined && here.paths !== undefined && !areIn(here.paths, paths);
+  return isOther(task, here.task) || isOther(branch, here.branch) || areOthers;
+}
+
+/** True if a statement is about files at hand: by its scope, else by the paths that it names. */
+export function isAtHand({ scope, object }: RecordedFact, { paths = [] }: Here): boolean {
+  return paths.length > 0 && areIn(paths, scope?.paths ?? fileWords(object));
+}
+
+/** One by subject or by contrast ends only what holds in the same place. */
+export function isSameScope({ scope }: Scoped, other: Scoped): boolean {
+  return scope === other.scope || JSON.stringify(scope) === JSON.stringify(other.scope);
+}
+
+/** A folder stands for all below it, and a star for anything: `legacy/`, `legacy/**`, `*.sql`. */
+function areIn(paths: readonly string[], globs: readonly string[]): boolean {
+  return globs.some((glob) => {
+    const [start = '', ...rest] = glob
+      .replace(/^\.?\//, '')
+      .replace(/\/\*\*$/, '')
+      .split(/\*+/);
+    const end = rest.at(-1) ?? '';
+    const folder = `/${start.replace(/\/$/, '')}/`;
+    return paths.some((path) => {
+      const below = `/${path.replaceAll('\\', '/').replace(/^\.?\//, '')}`;
+      if (rest.length === 0)
+        return path.startsWith('/') ? `${below}/`.includes(folder) : `${below}/`.startsWith(folder);
+      const begins = path.startsWith('/') ? below.includes(`/${start}`) : below.startsWith(`/${start}`);
+      return begins && below.endsWith(end);
+    });
+  });
 }

@@ -1,12 +1,19 @@
-import { KEPT } from '../../contracts/kept.js';
+import { KEPT } from '../../contracts/kept-limits.js';
 import { STATEMENT_KINDS, type StatementKind } from '../../contracts/kinds.js';
 import { RELATIONS } from '../../contracts/relations.js';
 import type { FactRecorded } from '../../contracts/session-events.js';
 import { clipText, quoted } from '../../shared/text.js';
 import { type SaidAbout, type TakesBack, takesBack } from './contrast.js';
 import { plainFacts, statingFacts } from './event-facts.js';
-import { factId, groupOf, isLasting, outranks, type RecordedFact, type SessionFact } from './fact-types.js';
-import { isSameScope } from './scope.js';
+import {
+  factId,
+  groupOf,
+  isLasting,
+  isSameScope,
+  outranks,
+  type RecordedFact,
+  type SessionFact,
+} from './fact-types.js';
 
 const KIND_OF: { readonly [relation: string]: StatementKind } = {
   [RELATIONS.asks]: 'question',

@@ -1,4 +1,5 @@
 import { withoutUnseen } from '../../shared/text.js';
+import { KEYS, PASSWORDS, PATTERNS, TOKENS } from './secret-rules.js';
 
 /** Number of secrets by rule. */
 export type SecretCounts = Record<string, number>;
@@ -157,3 +158,171 @@ export interface SecretScanner {
 
 /** Disables redaction. */
 export const NO_SCANNER: SecretScanner = { mayHold: () => false, find: () => [] };
+
+/**
+ * Finds secrets by the rules. A combined hint takes a microsecond for a text of 1 KB: most texts hold none, and no expression of
+ * the rules is run on them.
+ */
+
+const TOKEN = new RegExp(
+  `(?<![A-Za-z0-9])(?:${TOKENS.map(([, prefix, body, least]) => `${prefix}${body}{${least},4096}`).join('|')})`,
+  'g',
+);
+/** Of tokens: the sign that ends their beginning, or the beginning itself. */
+const ENDS = /\\?[._~-]$/;
+const TOKEN_HINTS = [
+  ...[...new Set(TOKENS.flatMap(([, prefix]) => ENDS.exec(prefix)?.[0] ?? []))].map((sign) => {
+    const prefixes = TOKENS.map(([, prefix]) => prefix).filter((prefix) => ENDS.exec(prefix)?.[0] === sign);
+    return String.raw`${sign}(?=[\w+/=-]{10})(?<=(?:${prefixes.join('|')}))`;
+  }),
+  ...TOKENS.filter(([, prefix]) => !ENDS.test(prefix)).map(([, prefix, body]) => `${prefix}${body}{8}`),
+];
+
+/**
+ * A name with its value: `DB_PASSWORD=…`, `password: …`, `"apiKey": "…"`, `:token => '…'`, `<secret>…</secret>`. It begins at the
+ * sign between them, which is rarer than any letter of a name.
+ */
+const ASSIGNED = new RegExp(
+  String.raw`[:=>](?<=(?<name>(?<password>${PASSWORDS})|${KEYS})(?:\\{0,31}["'\]]){0,2}[ \t]{0,8}(?:value)?[:=>])` +
+    String.raw`(?:(?<!>)[=>]?|(?<=>)(?=[^<>\s]{4,512}<\/))[ \t]{0,8}(?:(?:Basic|Bearer|Token|ApiKey)[ \t]{1,4})?` +
+    String.raw`(?:\\{0,31}(?<open>["'\x60])(?<quoted>(?:(?!\k<open>)[^\n\\]){4,512})\\{0,31}\k<open>|(?<plain>[^\s"'\x60,;&<>(){}[\]|\\$%*][^\s"'\x60,;&<>(){}[\]|\\]{4,4095}))`,
+  'gi',
+);
+const ENDINGS =
+  'word|wd|phrase|passcode|pass|pwd|secret|token|key|key_base|key-data|key_data|sessionid|_auth|authorization|sig|signature';
+const ASSIGNED_HINT = String.raw`[:=>](?<=(?:${anyCase(ENDINGS)})["'\\\]]{0,4}[ \t]{0,2}(?:value)?[:=>])`;
+
+/** Without the flag `i`, which would slow down the hints that are combined with this one. */
+function anyCase(words: string): string {
+  return words.replace(/[a-z]/g, (letter) => `[${letter.toUpperCase()}${letter}]`);
+}
+
+const PATTERN_LIST = PATTERNS.map(({ rule, hint, pattern }) => ({
+  ...{ rule, hint: new RegExp(hint), pattern: new RegExp(pattern, 'g') },
+}));
+
+const TOKEN_HINT = byFirstSign(TOKEN_HINTS);
+const NAME_HINT = new RegExp(ASSIGNED_HINT);
+/** Those that begin with a small letter would slow down the others. */
+const HINTS = [...PATTERNS.map(({ hint }) => hint), ...TOKEN_HINTS, ASSIGNED_HINT];
+const HINT = byFirstSign(HINTS.filter((hint) => !/^[a-z]/.test(hint)));
+const SLOW_HINTS = HINTS.filter((hint) => /^[a-z]/.test(hint)).map((hint) => new RegExp(hint));
+
+/** Combines hints, grouped by their first sign, which makes matching fast. */
+function byFirstSign(hints: readonly string[]): RegExp {
+  const groups = new Map<string, string[]>();
+  for (const hint of new Set(hints)) {
+    const [first = ''] = /^(?:\\.|\[[^\]]*\]|[^(])/.exec(hint) ?? [];
+    groups.set(first, [...(groups.get(first) ?? []), hint.slice(first.length)]);
+  }
+  return new RegExp([...groups].map(([first, rest]) => `${first}(?:${rest.join('|')})`).join('|'));
+}
+
+export const secretScanner: SecretScanner = {
+  mayHold: (text) => HINT.test(text) || SLOW_HINTS.some((hint) => hint.test(text)),
+  find,
+};
+
+export function scannerFor({ redact }: { readonly redact: boolean }): SecretScanner {
+  return redact ? secretScanner : NO_SCANNER;
+}
+
+function find(text: string): readonly Secret[] {
+  const found: Secret[] = [];
+  const add = (rule: string, secret: string, start: number) =>
+    found.push({ rule, start, end: start + secret.length });
+  if (TOKEN_HINT.test(text)) {
+    for (const { 0: token, index } of text.matchAll(TOKEN)) {
+      const rule = ruleOf(token);
+      // Words are joined by hyphens too.
+      if (rule !== 'api-key' || /\d/.test(token)) add(rule, token, index);
+    }
+  }
+  for (const { rule, hint, pattern } of PATTERN_LIST) {
+    if (!hint.test(text)) continue;
+    for (const match of text.matchAll(pattern)) {
+      const { secret = match[0], quoted, basic, user = '' } = match.groups ?? {};
+      const value = basic ?? quoted ?? secret;
+      if (standsIn(value)) continue;
+      // The secret ends the match, except for a closing sign.
+      add(rule, user + value, match.index + match[0].lastIndexOf(user + value));
+    }
+  }
+  if (NAME_HINT.test(text)) for (const match of text.matchAll(ASSIGNED)) addAssigned(match);
+  return found;
+
+  function addAssigned({ 0: whole, index, groups = {} }: RegExpExecArray): void {
+    const { name = '', password, quoted, plain = '' } = groups;
+    // In capitals it is a variable; `primary_key` is none.
+    if (name === '_key') return;
+    const value = quoted ?? plain;
+    const end = index + whole.length;
+    const isSure = quoted !== undefined || /^:?=/.test(whole) || ENDS_LINE.test(text.slice(end, end + 10));
+    const isSecret = password === undefined ? isKey(value) : isSure || isMixed(value);
+    if (isSecret && !standsIn(value)) add('variable', value, index + whole.lastIndexOf(value));
+  }
+}
+
+/** A password without quotes may be code or prose: after a colon it must end its line. */
+const ENDS_LINE = /^[ \t]{0,8}(?:[\r\n,}"'#\\<]|$)/;
+
+/** Prose has no such words. */
+function isMixed(value: string): boolean {
+  return /\d/.test(value) || /[a-z][A-Z]/.test(value);
+}
+
+/** The rule with the longest beginning, of those that a token has. */
+function ruleOf(token: string): string {
+  const lengths = TOKENS.map(([, prefix]) => new RegExp(`^(?:${prefix})`).exec(token)?.[0].length ?? 0);
+  return TOKENS[lengths.indexOf(Math.max(...lengths))]?.[0] ?? '';
+}
+
+function isKey(value: string): boolean {
+  return (
+    value.length >= 8 && /[a-z]/i.test(value) && (/\d/.test(value) || value.length >= 20) && !/\s/.test(value)
+  );
+}
+
+const STAND_INS =
+  /^(?:pass(?:word|phrase)?|pwd|user(?:name)?|change-?me|your[-_ a-z]*|x{3,}|\*+|\.{3}|str(?:ing)?|bool(?:ean)?|number|int(?:eger)?|any|unknown|undefined|null|none|true|false|optional|required|example.*|redacted|hidden|masked|invalid|missing|expired|argument|option|parameter|variable)[!?.]?$/i;
+/** Names of what holds a secret, and messages about one. */
+const TALK =
+  /pass(?:word|phrase)|secret|token|credential|api_?key|\b(?:must|is|are|not|be|the|your|should|cannot|required|please|enter)\b/i;
+/** A token, although it is like a name of code. */
+const KUBERNETES = /^[a-z0-9]{6}\.[a-z0-9]{16}$/;
+const CODE = /^[A-Za-z_$][\w$]*(?:\??\.[A-Za-z_$][\w$]*)+$/;
+
+/** Returns true for what documentation and code write in place of a secret: `password`, `${PASSWORD}`, `%s`, `config.token`. */
+function standsIn(value: string): boolean {
+  return (
+    STAND_INS.test(value) ||
+    /^(?:\$(?!\w{1,8}\$)|%[A-Za-z({]|[{<[(]|@|\.\/|~\/)/.test(value) ||
+    (!/\d/.test(value) && (TALK.test(value) || CODE.test(value)) && !KUBERNETES.test(value))
+  );
+}
+
+type Redact = <T>(value: T) => Promise<T>;
+
+/** Characters read beyond a cut. */
+const BEYOND = 65_536;
+/** Maximum length of a secret: one that this reading splits ends or begins within this distance. */
+const LONGEST = 20_000;
+
+/** Redacts the strings of a JSON value in place: identifiers stay. */
+export async function redacted<T>(value: T): Promise<T> {
+  // Only strings change.
+  return redactJson(value, secretScanner).value as T;
+}
+
+/** Returns the first `most` characters of a redacted text: after cutting first, half a secret would not be found. */
+export async function redactedStart(text: string, most: number, redact: Redact = redacted): Promise<string> {
+  const part = text.slice(0, most + BEYOND);
+  const safe = await redact(part);
+  return safe.slice(0, part === text ? most : Math.max(0, Math.min(most, safe.length - LONGEST)));
+}
+
+export async function redactedEnd(text: string, most: number): Promise<string> {
+  const part = text.slice(-(most + BEYOND));
+  const safe = await redacted(part);
+  return safe.slice(Math.max(part === text ? 0 : LONGEST, safe.length - most));
+}

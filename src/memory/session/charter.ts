@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { DispatchFault } from '../../contracts/dispatch-body.js';
 import { ThroughlineError } from '../../contracts/errors.js';
-import { type TasksDocument, tasksDocument, tasksSource } from '../../contracts/run-request.js';
+import { type TasksDocument, tasksDocument, tasksSource } from '../../contracts/plan-requests.js';
 import type { EventOf } from '../../contracts/session-events.js';
 import {
   type SessionSettings,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { KEPT } from '../../contracts/kept.js';
+import { KEPT } from '../../contracts/kept-limits.js';
 import { kindOf, ROLES, type Role } from '../../contracts/kinds.js';
 import type { Output } from '../../contracts/schema-fields.js';
 import type { DispatchRejected } from '../../contracts/session-events.js';

@@ -1,5 +1,5 @@
-import type { PlanTaskView, RunStatusReply } from '../../contracts/replies/run-reply.js';
-import type { ListName, PLAN_STATUSES } from '../../contracts/run-request.js';
+import type { ListName, PLAN_STATUSES } from '../../contracts/plan-requests.js';
+import type { PlanTaskView, RunStatusReply } from '../../contracts/replies/plan-reply.js';
 import { ledgerEntries } from '../../ledger/ledger-entries.js';
 import type { PlannedTask } from '../../ledger/next-task.js';
 import { defined } from '../../shared/collections.js';
@@ -9,7 +9,7 @@ import { idInPlan, resolvedSettings } from './charter.js';
 import { shown } from './commands/task-commands.js';
 import { unreadableResult, unreadOf } from './known-rejections.js';
 import { notesOf } from './notebook.js';
-import { progressOf } from './run-status.js';
+import { progressOf } from './plan-status.js';
 import { ledgersOf, outlook, rejectionsOf, type SessionState, seenState } from './session-state.js';
 import { claimOf, isOpen } from './task-board.js';
 

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { storedJson } from '../../contracts/checked.js';
 import { messageOf } from '../../contracts/errors.js';
 import { FACT_TAGS, ORIGINS, ROLES, SEVERITIES } from '../../contracts/kinds.js';
+import { leftTask } from '../../contracts/plan-requests.js';
 import { ended, statementEnds, statementScope } from '../../contracts/recorded-fact.js';
 import { retraction } from '../../contracts/replies/fact-reply.js';
 import {
@@ -13,7 +14,6 @@ import {
   taskView,
 } from '../../contracts/replies/session-reply.js';
 import { RESULT_KEY_LENGTH } from '../../contracts/results.js';
-import { leftTask } from '../../contracts/run-request.js';
 import { STALL_SIGNALS } from '../../contracts/session-meta-events.js';
 import { taskLedger } from '../../ledger/task-ledger.js';
 import { ordered } from '../../shared/collections.js';
@@ -25,7 +25,7 @@ import { tracesFromJson, tracesJson, tracesToJson } from '../traces/session-trac
 import { charterJson, runJson } from './charter.js';
 import { countedJson, DispatchWindow, resultsFromJson, resultsToJson } from './dispatch-window.js';
 import { knownRejection } from './known-rejections.js';
-import { openFindings, sessionFigures } from './run-status.js';
+import { openFindings, sessionFigures } from './plan-status.js';
 import { dispatchEntry, dispatchFold, factsOf, type SessionState } from './session-state.js';
 import { boardResult } from './task-board.js';
 

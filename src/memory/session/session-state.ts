@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { KEPT } from '../../contracts/kept.js';
+import { KEPT } from '../../contracts/kept-limits.js';
 import { kindOf, ROLES, type Role } from '../../contracts/kinds.js';
+import type { LeftTask, TasksDocument } from '../../contracts/plan-requests.js';
 import { recordedFact, statementEnds } from '../../contracts/recorded-fact.js';
 import { RELATIONS } from '../../contracts/relations.js';
 import type { inboxMessage } from '../../contracts/replies/session-reply.js';
 import { RESULT_KEY_LENGTH } from '../../contracts/results.js';
-import type { LeftTask, TasksDocument } from '../../contracts/run-request.js';
 import type { Output } from '../../contracts/schema-fields.js';
 import { recordedEntry } from '../../contracts/trace-entry.js';
 import { withKeptIds } from '../../ledger/kept-ids.js';
@@ -17,9 +17,7 @@ import { dropOldest } from '../../shared/collections.js';
 import { clipText, quoted } from '../../shared/text.js';
 import { sessionFact } from '../facts/fact-extractor.js';
 import { InMemorySessionFactStore, MAX_FACT_BYTES } from '../facts/fact-store.js';
-
 import type { Answer, RecordedFact } from '../facts/fact-types.js';
-
 import { type PastResult, PastResults } from '../search/past-results.js';
 import { knownAs } from '../search/path-table.js';
 import { tokens } from '../search/tokens.js';

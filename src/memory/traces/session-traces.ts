@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { KEPT } from '../../contracts/kept.js';
+import { KEPT } from '../../contracts/kept-limits.js';
 import { type Verdict, verdictIn } from '../../contracts/kinds.js';
 import { cursorOf, readCursor } from '../../contracts/list-limits.js';
 import type { TracesListed } from '../../contracts/replies/trace-reply.js';

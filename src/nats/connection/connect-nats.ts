@@ -13,8 +13,8 @@ import {
 } from 'nats';
 import { codeOf, ThroughlineError } from '../../contracts/errors.js';
 import { PUBLISHED_EVENTS, publishedEvent, type Token } from '../../contracts/names.js';
-import type { Logger } from '../../engine/ports/clients.js';
-import { Backoff, limitedWarnings } from '../../engine/runtime/batched.js';
+import type { Logger } from '../../engine/ports/logger-and-clock.js';
+import { Backoff, limitedWarnings } from '../../engine/runtime/pacing.js';
 import { withinDeadline } from '../../shared/backoff.js';
 import { requireSupportedServer } from '../server/server-version.js';
 import { listenersOf, onConnectionState } from './connection-states.js';

@@ -11,7 +11,7 @@ import { isErrorCode } from '../../contracts/error-codes.js';
 import { ThroughlineError } from '../../contracts/errors.js';
 import { DISPATCH_STREAM, REPLY_VERSION, REPLY_VERSION_HEADER } from '../../contracts/names.js';
 import { activeTrace, type TraceHeaders } from '../../engine/monitoring/tracing.js';
-import type { ClientTransport, LiveTransport } from '../../engine/ports/clients.js';
+import type { ClientTransport, LiveTransport } from '../../engine/ports/client-transport.js';
 import { AckedPublisher } from '../jetstream/acked-publisher.js';
 import {
   closeConnection,

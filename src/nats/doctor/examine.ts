@@ -1,11 +1,17 @@
 import type { NatsConnection } from 'nats';
 import type { ThroughlineError } from '../../contracts/errors.js';
 import { toThroughlineError } from '../connection/nats-errors.js';
-import { DispatchNumbers } from '../jetstream/dispatch-numbers.js';
 import { STREAMS } from '../jetstream/topology.js';
 import { NATS_SERVER_PIN } from '../server/server-version.js';
-import { type Finding, fail } from './finding.js';
-import { jetStreamIsOff, limitFindings, serverFindings, writeFindings } from './server-findings.js';
+import { DispatchNumbers } from '../stores/kv-stores.js';
+import {
+  type Finding,
+  fail,
+  jetStreamIsOff,
+  limitFindings,
+  serverFindings,
+  writeFindings,
+} from './server-findings.js';
 import { serviceFindings } from './service-findings.js';
 import {
   consumerFindings,

@@ -5,7 +5,7 @@ import type { ServiceHealth } from '../../contracts/replies/health-reply.js';
 import { counted } from '../../shared/text.js';
 import { MAKE_ROOM } from '../connection/nats-errors.js';
 import { healthOfServices } from '../micro/service-health.js';
-import { type Finding, fail, ok, warn } from './finding.js';
+import { type Finding, fail, ok, warn } from './server-findings.js';
 
 /** Listed sessions with dispatches set aside. */
 const SHOWN = 3;

@@ -15,7 +15,6 @@ import {
 } from '../../contracts/names.js';
 import { counted, named } from '../../shared/text.js';
 import { ifExists, KEEP_APART } from '../connection/nats-errors.js';
-import type { DispatchNumbers } from '../jetstream/dispatch-numbers.js';
 import { listedStreams, START_HOLDERS } from '../jetstream/list-streams.js';
 import {
   isSessionLog,
@@ -25,7 +24,8 @@ import {
   strangersOn,
   subjectsOf,
 } from '../jetstream/topology.js';
-import { type Finding, fail, ok, warn } from './finding.js';
+import type { DispatchNumbers } from '../stores/kv-stores.js';
+import { type Finding, fail, ok, warn } from './server-findings.js';
 
 /** Backlog of dispatches that is not worrying. */
 const MUCH_TO_DO = 1000;

@@ -1,6 +1,6 @@
 import type { StreamInfo } from 'nats';
 import { ThroughlineError } from '../../contracts/errors.js';
-import { pause } from '../../engine/runtime/batched.js';
+import { pause } from '../../engine/runtime/pacing.js';
 import { API, apiCode, ifExists, toThroughlineError } from '../connection/nats-errors.js';
 import { batchFrom, type StreamMessage } from './direct-get.js';
 import { firstMessage } from './newest-page.js';

@@ -1,6 +1,6 @@
 import type { JetStreamManager, StreamInfo } from 'nats';
 import type { Token } from '../../contracts/names.js';
-import { Semaphore } from '../../engine/runtime/batched.js';
+import { Semaphore } from '../../engine/runtime/pacing.js';
 import { ifExists, toThroughlineError } from '../connection/nats-errors.js';
 import { restoredAlone } from './topology.js';
 

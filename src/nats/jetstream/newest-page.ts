@@ -1,7 +1,6 @@
 import type { JetStreamManager, NatsConnection, StoredMsg } from 'nats';
 import { ifExists } from '../connection/nats-errors.js';
-import { batchFrom, type StreamMessage } from './direct-get.js';
-import { foreignBy } from './stored-replies.js';
+import { batchFrom, foreignBy, type StreamMessage } from './direct-get.js';
 
 /** Bytes per batch: the server disconnects a client with too much pending output. */
 const BATCH_BYTES = 16 * 1024 * 1024;

@@ -37,7 +37,7 @@ import {
   TELEMETRY_BUCKET,
   token,
 } from '../../contracts/names.js';
-import { Semaphore } from '../../engine/runtime/batched.js';
+import { Semaphore } from '../../engine/runtime/pacing.js';
 import { API, apiCode, ifExists, takenByAnother } from '../connection/nats-errors.js';
 import type { AckedPublisher } from './acked-publisher.js';
 import { newestOf } from './newest-page.js';

@@ -1,16 +1,21 @@
-import type { NatsConnection, Service, SubscriptionOptions } from 'nats';
-import { isOwnSubject } from '../../contracts/names.js';
-import type { Logger } from '../../engine/ports/clients.js';
-import { Backoff, limitedWarnings } from '../../engine/runtime/batched.js';
-import { toThroughlineError } from '../connection/nats-errors.js';
+import { headers, type NatsConnection, type Service, type ServiceMsg, type SubscriptionOptions } from 'nats';
+import { z } from 'zod';
+import { checkedRequest } from '../../contracts/checked.js';
+import type { ErrorCode } from '../../contracts/error-codes.js';
+import { statusOf, ThroughlineError } from '../../contracts/errors.js';
 import {
-  type AnswerOptions,
-  answer,
-  type Endpoint,
-  EndpointCounts,
-  ofOneSession,
-  type RequestTotals,
-} from './service-answer.js';
+  beyondSession,
+  healthSubject,
+  isOwnSubject,
+  isToken,
+  REPLY_VERSION,
+  REPLY_VERSION_HEADER,
+} from '../../contracts/names.js';
+import { inSpan } from '../../engine/monitoring/tracing.js';
+import type { Logger } from '../../engine/ports/logger-and-clock.js';
+import { Backoff, limitedWarnings } from '../../engine/runtime/pacing.js';
+import { clipText, isObject, oneLine } from '../../shared/text.js';
+import { toThroughlineError } from '../connection/nats-errors.js';
 
 /** A NATS micro service with JSON endpoints, listed by `nats micro ls`. */
 interface ServiceOptions extends Omit<AnswerOptions, 'connection' | 'counts'> {
@@ -215,5 +220,209 @@ async function keepService(options: KeptServiceOptions): Promise<() => Promise<v
     closing.abort();
     await service.stop();
     await kept;
+  };
+}
+
+/** Maximum length of an error's text in the header and in a shortened reply. */
+const MAX_ERROR_TEXT = 500;
+
+/** Errors caused by us or the server, not by the request. */
+const OUR_FAULTS: ReadonlySet<ErrorCode> = new Set(['internal', 'store_full']);
+
+const VERSIONED = headers();
+VERSIONED.set(REPLY_VERSION_HEADER, REPLY_VERSION);
+/** Bytes of the headers of a reply, which count as part of the message. */
+export const REPLY_HEAD = Buffer.byteLength(`NATS/1.0\r\n${REPLY_VERSION_HEADER}: ${REPLY_VERSION}\r\n\r\n`);
+
+export interface AnswerOptions {
+  readonly connection: NatsConnection;
+  readonly logger: Logger;
+  readonly counts: EndpointCounts;
+  /** Adds the session to spans. Default: false. */
+  readonly traceSessions?: boolean;
+}
+
+/** Answers one request, if necessary with an error reply. Never rejects. */
+export async function answer(
+  endpoint: Endpoint,
+  message: ServiceMsg,
+  { connection, logger, counts, traceSessions }: AnswerOptions,
+): Promise<void> {
+  let request: unknown;
+  counts.requested(endpoint.subject);
+  try {
+    request = parsed(message);
+    if (endpoint.subject.endsWith('.*')) requireSession(message.subject, request);
+    const traced = { subject: message.subject, received: message.headers, traceSessions };
+    const reply = JSON.stringify(await inSpan('answer', traced, () => endpoint.handle(request)));
+    checkSize(REPLY_HEAD + Buffer.byteLength(reply), connection.info?.max_payload, endpoint.lower);
+    message.respond(reply, { headers: VERSIONED });
+  } catch (thrown) {
+    const error = toThroughlineError(thrown, endpoint.name);
+    const fields = { endpoint: endpoint.name, ...sessionNamed(request), code: error.code, err: error };
+    if (OUR_FAULTS.has(error.code)) logger.error(fields, 'request failed');
+    else logger.debug?.(fields, 'request refused');
+    counts.failed(endpoint.subject, error.code);
+    respondError(message, error, logger);
+  }
+}
+
+/** A caller that may only use its own session's subject must not reach beyond it by a field of the body. */
+function requireSession(subject: string, request: unknown): void {
+  const field = isObject(request) ? beyondSession(request) : undefined;
+  if (field !== undefined)
+    throw new ThroughlineError(
+      'permission_denied',
+      `${field}: on the subject of a session its own project counts, and a plan is sent as tasksText; leave it out, or send the request without the session in its subject`,
+      { details: { field } },
+    );
+  if (sessionIn(request) === subject.split('.').at(-1)) return;
+  throw new ThroughlineError(
+    'permission_denied',
+    `session: the body names another session than the subject ${subject}`,
+    { details: { field: 'session' } },
+  );
+}
+
+/** Returns the session of a request for the log, if it is valid. */
+function sessionNamed(request: unknown): { readonly session?: string } {
+  const named = sessionIn(request);
+  return isToken(named) ? { session: named } : {};
+}
+
+function sessionIn(request: unknown): unknown {
+  return isObject(request) ? request.session : undefined;
+}
+
+/** @throws ThroughlineError `too_large` with the limit and a fix */
+function checkSize(bytes: number, limit = Number.POSITIVE_INFINITY, lower?: string): void {
+  if (bytes <= limit) return;
+  const advice = lower === undefined ? 'ask for less' : `ask for less by ${lower}`;
+  throw new ThroughlineError(
+    'too_large',
+    `the reply has ${bytes} bytes, the limit is ${limit}: ${advice}, or raise max_payload of the server`,
+    { details: { bytes, limit } },
+  );
+}
+
+function respondError(message: ServiceMsg, error: ThroughlineError, logger: Logger): void {
+  const { code, details } = error;
+  try {
+    sendError(message, { code, message: error.message, ...(details && { details }) });
+  } catch (failure) {
+    logger.warn({ err: failure, code }, 'an error reply could not be sent whole');
+    try {
+      sendError(message, { code, message: clipText(error.message, MAX_ERROR_TEXT) });
+    } catch (closed) {
+      logger.warn({ err: closed, code }, 'an error reply could not be sent');
+    }
+  }
+}
+
+function sendError(message: ServiceMsg, error: Pick<ThroughlineError, 'code' | 'message'>): void {
+  const description = `${error.code}: ${clipText(oneLine(error.message), MAX_ERROR_TEXT)}`;
+  message.respondError(statusOf(error.code), description, Buffer.from(JSON.stringify({ error })));
+}
+
+function parsed(message: ServiceMsg): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(message.data));
+  } catch {
+    // Without the cause, which quotes the request and would be logged.
+    throw new ThroughlineError('json_parse_failed', 'the request is not JSON: send one JSON object');
+  }
+}
+
+/**
+ * Counts requests and errors of endpoints. The client counts only synchronous exceptions of handlers, so that `nats micro stats`
+ * would show no error.
+ */
+export class EndpointCounts {
+  readonly #errors = new Map<string, { count: number; last: ErrorCode }>();
+  readonly #requests = new Map<string, number>();
+  readonly #codes = new Map<ErrorCode, number>();
+
+  requested(subject: string): void {
+    this.#requests.set(subject, (this.#requests.get(subject) ?? 0) + 1);
+  }
+
+  totals(): RequestTotals {
+    return { requests: Object.fromEntries(this.#requests), errors: Object.fromEntries(this.#codes) };
+  }
+
+  failed(subject: string, code: ErrorCode): void {
+    const count = (this.#errors.get(subject)?.count ?? 0) + 1;
+    this.#errors.set(subject, { count, last: code });
+    this.#codes.set(code, (this.#codes.get(code) ?? 0) + 1);
+  }
+
+  /**
+   * Copies the counts into the client's statistics of an endpoint, which it passes to the statistics handler before showing
+   * them. Only error codes, because texts may quote confidential data.
+   */
+  showIn(endpoint: { readonly subject: string }): void {
+    const errors = this.#errors.get(endpoint.subject);
+    if (errors === undefined || !hasStats(endpoint)) return;
+    endpoint.stats.num_errors = errors.count;
+    endpoint.stats.last_error = errors.last;
+  }
+}
+
+export interface RequestTotals {
+  readonly requests: Readonly<Record<string, number>>;
+  readonly errors: Readonly<Record<string, number>>;
+}
+
+interface ClientStats {
+  num_errors: number;
+  last_error?: string | undefined;
+}
+
+/** The client's type lacks the statistics of an endpoint. */
+function hasStats(endpoint: object): endpoint is { readonly stats: ClientStats } {
+  if (!('stats' in endpoint)) return false;
+  const { stats } = endpoint;
+  return typeof stats === 'object' && stats !== null && 'num_errors' in stats;
+}
+
+export interface Endpoint {
+  readonly name: string;
+  readonly subject: string;
+  readonly description: string;
+  /** Handles the parsed request. Its error becomes an error reply. */
+  readonly handle: (request: unknown) => Promise<unknown>;
+  /** True if requests name their session: they may then also be sent to `<subject>.<session>`. */
+  readonly bySession?: boolean;
+  /** Advice for a reply that is too large: `maxFacts or maxTokens`. */
+  readonly lower?: string;
+  /** Statistics besides requests and errors. */
+  readonly stats?: () => unknown;
+}
+
+const withoutFields = z.object({});
+
+/** Returns the endpoint `health.<service>`; the service's statistics show the same. */
+export function healthEndpoint(service: string, health: () => Promise<object>): Endpoint {
+  return {
+    name: 'health',
+    subject: healthSubject(service),
+    description: 'health of this instance',
+    handle: async (request) => {
+      checkedRequest(withoutFields, request);
+      return health();
+    },
+    stats: health,
+  };
+}
+
+/** Returns the endpoint for a single session, on a subject that can be permitted individually. */
+export function ofOneSession(endpoint: Endpoint): Endpoint {
+  const { name, subject, description, handle, lower } = endpoint;
+  return {
+    name: `${name}-session`,
+    subject: `${subject}.*`,
+    description: `${description}; of one session`,
+    handle,
+    ...(lower !== undefined && { lower }),
   };
 }

@@ -7,7 +7,7 @@ import {
 } from 'nats';
 import { ThroughlineError } from '../../contracts/errors.js';
 import { LIFECYCLE_BUCKET } from '../../contracts/names.js';
-import type { Logger } from '../../engine/ports/clients.js';
+import type { Logger } from '../../engine/ports/logger-and-clock.js';
 import {
   API,
   apiCode,

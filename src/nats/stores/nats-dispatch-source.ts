@@ -1,16 +1,16 @@
 import { AckPolicy, nanos } from 'nats';
 import { ThroughlineError } from '../../contracts/errors.js';
 import { DISPATCH_STREAM, EXTRACTOR_CONSUMER } from '../../contracts/names.js';
-import type { Logger } from '../../engine/ports/clients.js';
 import type {
   DispatchConsumption,
   DispatchDelivery,
   DispatchSource,
 } from '../../engine/ports/dispatch-source.js';
+import type { Logger } from '../../engine/ports/logger-and-clock.js';
 import { API, apiCode, ifExists, toThroughlineError } from '../connection/nats-errors.js';
 import { NatsConsumption } from '../jetstream/dispatch-consumption.js';
-import type { DispatchNumbers } from '../jetstream/dispatch-numbers.js';
 import { ensureDispatchStream, type StorePorts } from '../jetstream/topology.js';
+import type { DispatchNumbers } from './kv-stores.js';
 
 interface DispatchSourcePorts extends StorePorts {
   readonly logger: Logger;

@@ -13,7 +13,7 @@ import type {
   ReadResult,
   Unwatch,
 } from '../../engine/ports/session-log.js';
-import { pause } from '../../engine/runtime/batched.js';
+import { pause } from '../../engine/runtime/pacing.js';
 import { API, apiCode, ifExists, isNoResponders, toThroughlineError } from '../connection/nats-errors.js';
 import type { PubOutcome } from '../jetstream/acked-publisher.js';
 import { readStream, readTail, type StreamMessage } from '../jetstream/direct-get.js';

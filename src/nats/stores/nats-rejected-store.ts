@@ -18,7 +18,7 @@ import type {
   RejectedStore,
   Rejection,
   WholeRejection,
-} from '../../engine/ports/rejected-store.js';
+} from '../../engine/ports/dispatch-source.js';
 import { clipText, oneLine } from '../../shared/text.js';
 import { toThroughlineError } from '../connection/nats-errors.js';
 import { publishCreating } from '../jetstream/acked-publisher.js';

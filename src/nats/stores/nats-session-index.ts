@@ -2,11 +2,10 @@ import type { JetStreamManager, NatsConnection } from 'nats';
 import { jsonOf } from '../../contracts/event.js';
 import { INDEX_BUCKET, indexSubject, isToken, type Token } from '../../contracts/names.js';
 import { type SessionIndexEntry, sessionIndexEntry } from '../../contracts/session-file.js';
-import type { IndexListener, IndexPart, SessionIndex } from '../../engine/ports/session-index.js';
+import type { IndexListener, IndexPart, SessionIndex } from '../../engine/ports/session-log.js';
 import { subscribeResiliently } from '../connection/connect-nats.js';
 import { ifExists, toThroughlineError } from '../connection/nats-errors.js';
-import { batchesOf, type StreamMessage } from '../jetstream/direct-get.js';
-import { foreignBy } from '../jetstream/stored-replies.js';
+import { batchesOf, foreignBy, type StreamMessage } from '../jetstream/direct-get.js';
 import { type BucketKind, type BucketOptions, GONE, isDeletion, KEPT, KvBucket } from './kv-bucket.js';
 
 const STREAM = `KV_${INDEX_BUCKET}`;

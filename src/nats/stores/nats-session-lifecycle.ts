@@ -14,7 +14,7 @@ import {
   type SessionRecord,
   TOMBSTONE_MS,
 } from '../../engine/ports/session-lifecycle.js';
-import { batched } from '../../engine/runtime/batched.js';
+import { batched } from '../../engine/runtime/pacing.js';
 import { onConnectionState } from '../connection/connection-states.js';
 import type { StreamMessage } from '../jetstream/direct-get.js';
 import { KEPT, KvBucket, type LifecycleOptions } from './kv-bucket.js';

@@ -2,10 +2,9 @@ import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { type AskError, unauthorized } from '../ask.js';
-import { COMMANDS } from '../commands.js';
 import { connection, reconnect } from '../live.js';
 import type { Pages, QueryState } from '../use-ask.js';
-import { figure } from '../words.js';
+import { COMMANDS, figure } from '../words.js';
 import { Button, Command } from './fields.js';
 
 /** Shows a reply, a loading message before it, and an error above the previous reply. */

@@ -1,5 +1,4 @@
-import type { ComponentChildren } from 'preact';
-import { Fragment } from 'preact';
+import { type ComponentChildren, Fragment } from 'preact';
 import { useState } from 'preact/hooks';
 import type { ReplyTo } from '../../contracts/requests.js';
 import { stallText, waitsForPerson } from '../../shared/wire-words.js';

@@ -1,13 +1,12 @@
 import type { ReplyTo } from '../../contracts/requests.js';
 import { ask } from '../ask.js';
-import { COMMANDS } from '../commands.js';
 import { mayAct, useWork } from '../components/act.js';
 import { Ago, Button, FilterField, SelectField, Tag, Toggle } from '../components/fields.js';
 import { PageHead } from '../components/page-header.js';
 import { Empty, ErrorBox, MoreButton, QueryView } from '../components/states.js';
 import { type GlobalViewProps, sessionHref, setParams } from '../route.js';
 import { useAsk, usePages } from '../use-ask.js';
-import { counted } from '../words.js';
+import { COMMANDS, counted } from '../words.js';
 
 type Learning = ReplyTo<'learning.list'>['learnings'][number];
 type Proposal = ReplyTo<'proposal.list'>['proposals'][number];

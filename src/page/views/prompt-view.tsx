@@ -1,7 +1,6 @@
 import '../styles/prompt.css';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { CompileReply } from '../../contracts/replies/compile-reply.js';
-import { COMMANDS } from '../commands.js';
 import { CopyButton, Tag } from '../components/fields.js';
 import { PageHead } from '../components/page-header.js';
 import { CardHead, Empty, ErrorBox, QueryView } from '../components/states.js';
@@ -22,7 +21,7 @@ import {
   useStoredPrompt,
 } from '../prompt/use-prompt.js';
 import type { SessionViewProps } from '../route.js';
-import { counted } from '../words.js';
+import { COMMANDS, counted } from '../words.js';
 
 /** The compiled prompt of a task, as of any sequence, with the origin of each line. */
 export function PromptView({ session, params }: SessionViewProps) {

@@ -3,7 +3,6 @@ import { useState } from 'preact/hooks';
 import type { PromptTrace } from '../../contracts/replies/prompt-trace.js';
 import type { ReplyTo, RequestInput } from '../../contracts/requests.js';
 import { ask } from '../ask.js';
-import { COMMANDS } from '../commands.js';
 import { Actions, mayAct } from '../components/act.js';
 import { Ago, Button, LongText, Tag } from '../components/fields.js';
 import { PageHead } from '../components/page-header.js';
@@ -14,7 +13,7 @@ import { Stalled } from '../session/stalled.js';
 import { Statements } from '../session/statements.js';
 import { Work } from '../session/work.js';
 import { useAsk } from '../use-ask.js';
-import { counted } from '../words.js';
+import { COMMANDS, counted } from '../words.js';
 
 type Status = ReplyTo<'run.status'>;
 type Lists = NonNullable<Status['lists']>;

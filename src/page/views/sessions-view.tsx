@@ -2,7 +2,6 @@ import '../styles/session.css';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { SessionFigures, SessionListed } from '../../contracts/replies/session-reply.js';
 import type { RequestInput } from '../../contracts/requests.js';
-import { COMMANDS } from '../commands.js';
 import { Ago, Button, FilterField, SelectField, Tag } from '../components/fields.js';
 import { PageHead } from '../components/page-header.js';
 import { Empty, MoreButton, QueryView } from '../components/states.js';
@@ -10,7 +9,7 @@ import { Table } from '../components/table.js';
 import { type GlobalViewProps, navigate, sessionHref, setParams } from '../route.js';
 import { NeedsYou } from '../session/needs-you.js';
 import { usePages } from '../use-ask.js';
-import { counted, figure } from '../words.js';
+import { COMMANDS, counted, figure } from '../words.js';
 
 const SHOWN = [
   { value: '', label: 'All but archived' },

@@ -1,5 +1,4 @@
 import '../styles/timeline.css';
-import { COMMANDS } from '../commands.js';
 import { Button, FilterField, Toggle } from '../components/fields.js';
 import { PageHead } from '../components/page-header.js';
 import { Empty, MoreButton, QueryView } from '../components/states.js';
@@ -7,6 +6,7 @@ import { useKeys } from '../keys.js';
 import { type SessionViewProps, sessionHref, setParams } from '../route.js';
 import { EntryPanel, EntryRow } from '../timeline/entries.js';
 import { filterOf, KINDS, type TimelineFilter, useTimeline } from '../timeline/use-timeline.js';
+import { COMMANDS } from '../words.js';
 
 export function TimelineView({ session, params }: SessionViewProps) {
   const filter = filterOf(params);

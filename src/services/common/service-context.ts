@@ -5,12 +5,11 @@ import type {
   SessionSnapshotWriter,
 } from '../../engine/folding/session-folding.js';
 import type { Monitoring } from '../../engine/monitoring/monitoring.js';
-import type { Clock, Logger } from '../../engine/ports/clients.js';
-import type { DispatchSource } from '../../engine/ports/dispatch-source.js';
-import type { RejectedStore } from '../../engine/ports/rejected-store.js';
+import type { DispatchSource, RejectedStore } from '../../engine/ports/dispatch-source.js';
+import type { Clock, Logger } from '../../engine/ports/logger-and-clock.js';
 import type { SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
 import type { SessionActivity, SessionLog, SnapshotStore } from '../../engine/ports/session-log.js';
-import type { ConcurrencyLimit } from '../../engine/runtime/batched.js';
+import type { ConcurrencyLimit } from '../../engine/runtime/pacing.js';
 import type { Shutdown } from '../../engine/runtime/shutdown.js';
 import type { NatsAddress } from '../../nats/connection/nats-access.js';
 import type { NatsPorts } from '../../nats/open-nats.js';

@@ -1,6 +1,6 @@
 import { codeOf } from '../../contracts/errors.js';
 import { byLabel, type Collector, type Monitoring } from '../../engine/monitoring/monitoring.js';
-import type { Clock, Logger } from '../../engine/ports/clients.js';
+import type { Clock, Logger } from '../../engine/ports/logger-and-clock.js';
 import type { ConnectionHealth } from '../../nats/connection/connection-states.js';
 import type { RunningService } from '../../nats/micro/micro-service.js';
 import type { HealthParts, Incident, Incidents } from './service-context.js';

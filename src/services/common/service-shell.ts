@@ -1,20 +1,18 @@
 import type { Config } from '../../config/config.js';
 import { checkedRequest } from '../../contracts/checked.js';
 import { isToken, type Token, token } from '../../contracts/names.js';
-import type { ReplyTo, RequestName, RequestValues } from '../../contracts/requests.js';
-import { rowOf } from '../../contracts/requests.js';
-import type { Logger } from '../../engine/ports/clients.js';
-import { ConcurrencyLimit } from '../../engine/runtime/batched.js';
+import { type ReplyTo, type RequestName, type RequestValues, rowOf } from '../../contracts/requests.js';
+import type { Logger } from '../../engine/ports/logger-and-clock.js';
+import { ConcurrencyLimit } from '../../engine/runtime/pacing.js';
 import {
   addCounts,
   redactJson,
   type SecretCounts,
   type SecretScanner,
+  scannerFor,
 } from '../../memory/redaction/redactor.js';
-import { scannerFor } from '../../memory/redaction/secret-scanner.js';
 import type { NatsConnection } from '../../nats/connection/connect-nats.js';
-import { startService } from '../../nats/micro/micro-service.js';
-import { type Endpoint, healthEndpoint } from '../../nats/micro/service-answer.js';
+import { type Endpoint, healthEndpoint, startService } from '../../nats/micro/micro-service.js';
 import { VERSION } from '../../version.js';
 import type { Serving } from './service-context.js';
 import { healthOf, watchService } from './service-metrics.js';

@@ -2,16 +2,16 @@ import { codeOf } from '../../contracts/errors.js';
 import type { Token } from '../../contracts/names.js';
 import type { Figures } from '../../contracts/replies/session-reply.js';
 import type { SessionIndexEntry } from '../../contracts/session-file.js';
-import type { Logger } from '../../engine/ports/clients.js';
-import type { SessionIndex } from '../../engine/ports/session-index.js';
-import type { Unwatch } from '../../engine/ports/session-log.js';
+import type { Logger } from '../../engine/ports/logger-and-clock.js';
 import {
   type ActiveSession,
   hasLeader,
   type LeaderlessSession,
   type SessionActivity,
+  type SessionIndex,
+  type Unwatch,
 } from '../../engine/ports/session-log.js';
-import { Backoff } from '../../engine/runtime/batched.js';
+import { Backoff } from '../../engine/runtime/pacing.js';
 import { withinDeadline } from '../../shared/backoff.js';
 import { needRank, needsText } from '../../shared/wire-words.js';
 

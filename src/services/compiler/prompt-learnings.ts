@@ -5,8 +5,8 @@ import { DEFAULT_MIN_SIMILARITY, PROMPT_LEARNINGS } from '../../contracts/learni
 import { projectOf, type Token } from '../../contracts/names.js';
 import type { DispatchReply } from '../../contracts/replies/compile-reply.js';
 import type { ProjectReader } from '../../engine/folding/session-folding.js';
-import type { Logger } from '../../engine/ports/clients.js';
-import { limitedWarnings } from '../../engine/runtime/batched.js';
+import type { Logger } from '../../engine/ports/logger-and-clock.js';
+import { limitedWarnings } from '../../engine/runtime/pacing.js';
 import { type LearningsInPrompt, viewOf } from '../../memory/learnings/learnings-state.js';
 import type { SessionState } from '../../memory/session/session-state.js';
 import { placeholdersOf } from '../../prompt/iteration-template.js';

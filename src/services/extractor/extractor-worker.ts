@@ -8,16 +8,20 @@ import { type ErrorCode, isErrorCode } from '../../contracts/error-codes.js';
 import { codeOf, messageOf, ThroughlineError } from '../../contracts/errors.js';
 import { EVENT_VERSION } from '../../contracts/event.js';
 import { ROLES, type Role } from '../../contracts/kinds.js';
-import { parseDispatchSubject, type Token } from '../../contracts/names.js';
+import {
+  EXTRACTOR_CONSUMER,
+  parseDispatchSubject,
+  SERVICE_NAMES,
+  type Token,
+} from '../../contracts/names.js';
 import { countByKind, type Repair, repairInWords } from '../../contracts/reading/repairs.js';
-import type { RoleResult } from '../../contracts/results.js';
-import { compiledResult, resultKey, withPlainPaths } from '../../contracts/results.js';
+import { compiledResult, type RoleResult, resultKey, withPlainPaths } from '../../contracts/results.js';
 import type { DispatchRejected, FactRecorded } from '../../contracts/session-events.js';
 import type { SessionReader } from '../../engine/folding/session-folding.js';
+import { byLabel, type Collector } from '../../engine/monitoring/monitoring.js';
 import { inSpan } from '../../engine/monitoring/tracing.js';
-import type { Logger } from '../../engine/ports/clients.js';
-import type { DispatchDelivery, DispatchSource } from '../../engine/ports/dispatch-source.js';
-import type { RejectedStore } from '../../engine/ports/rejected-store.js';
+import type { DispatchDelivery, DispatchSource, RejectedStore } from '../../engine/ports/dispatch-source.js';
+import type { Logger } from '../../engine/ports/logger-and-clock.js';
 import type { SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
 import type { NewestResults, SessionLog } from '../../engine/ports/session-log.js';
 import { factsBeyond } from '../../memory/facts/event-facts.js';
@@ -28,15 +32,18 @@ import {
   redactJson,
   type SecretCounts,
   type SecretScanner,
+  scannerFor,
 } from '../../memory/redaction/redactor.js';
 import { archivedResult } from '../../memory/session/charter.js';
+import type { NatsPorts } from '../../nats/open-nats.js';
 import { admission, type Forgetting, HELD_BACK_MS } from '../common/open-sessions.js';
+import type { Serving } from '../common/service-context.js';
+import { backlogMetrics } from '../common/service-metrics.js';
+import { serveRequests } from '../common/service-shell.js';
 import { isHarvested, type ReviewHarvest } from '../learnings/harvesters.js';
-import { type Counted, ResultWriter } from './result-writer.js';
-import { isRefusal, type Job, retryDelay, type SetAside } from './session-lane.js';
-import { SessionLanes } from './session-lanes.js';
+import { type Counted, ResultWriter, StatementWriter } from './result-writer.js';
+import { isRefusal, type Job, retryDelay, SessionLanes, type SetAside } from './session-lanes.js';
 import { processRoundRobin, type WorkOutcome } from './session-turns.js';
-import { StatementWriter } from './statement-writer.js';
 
 /**
  * The extractor: fetch a dispatch, wait for its session's turn, validate it, extract its facts, append ONE event, then
@@ -343,4 +350,55 @@ export function recordedEvent(
 function rejectionCode(outcome: WorkOutcome): string | undefined {
   const rejected = outcome.kind === 'rejectedWithoutEvent' ? outcome.rejected : outcome;
   return rejected.kind === 'rejected' ? rejected.code : undefined;
+}
+
+export async function serveExtractor(
+  nats: NatsPorts,
+  serving: Serving,
+  isAwaited: () => boolean,
+  reader: SessionReader,
+  harvest: ReviewHarvest,
+): Promise<void> {
+  const { config, logger, shutdown, lifecycle, traceSessions, monitoring } = serving;
+  const { maxBodyBytes, maxDeliveries, maxInHand, ackWaitMs } = config;
+  const extractor = await startExtractor(
+    { ...nats, logger, lifecycle, reader },
+    {
+      ...{ maxBodyBytes, maxDeliveries, maxInHand, ackWaitMs, random: Math.random, traceSessions },
+      secrets: scannerFor(config),
+      isAwaited,
+      harvest,
+    },
+  );
+  shutdown.add('the extractor', () => extractor.stop());
+  monitoring.metrics.add(extractorMetrics(extractor));
+  monitoring.metrics.add(backlogMetrics(EXTRACTOR_CONSUMER, () => nats.source.backlog()));
+  const numbers = async () => ({
+    ...extractor.stats,
+    inHand: extractor.inHand(),
+    setAside: extractor.setAside(),
+    backlog: await nats.source.backlog(),
+  });
+  await serveRequests(nats.connection, serving, {
+    name: SERVICE_NAMES.extractor,
+    description: 'Turns dispatches into facts',
+    numbers,
+  });
+}
+
+function extractorMetrics({ stats, inHand, setAside }: Extractor): Collector {
+  return () => {
+    const { recordedBy, rejectedFor, repaired, redacted, retried } = stats;
+    const aside = setAside();
+    return {
+      throughline_results_total: byLabel('role', recordedBy),
+      throughline_rejections_total: byLabel('code', rejectedFor),
+      throughline_repairs_total: byLabel('kind', repaired),
+      throughline_redactions_total: [[{}, Object.values(redacted).reduce((sum, count) => sum + count, 0)]],
+      throughline_retries_total: [[{}, retried]],
+      throughline_dispatches_in_hand: [[{}, inHand()]],
+      throughline_dispatches_set_aside: [[{}, aside.dispatches]],
+      throughline_sessions_set_aside: [[{}, aside.sessions]],
+    };
+  };
 }

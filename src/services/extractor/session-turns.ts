@@ -1,10 +1,9 @@
 import { codeOf } from '../../contracts/errors.js';
 import { parseDispatchSubject } from '../../contracts/names.js';
-import type { Logger } from '../../engine/ports/clients.js';
 import type { DispatchDelivery, DispatchSource } from '../../engine/ports/dispatch-source.js';
-import { limitedWarnings } from '../../engine/runtime/batched.js';
-import type { Disposition, Job, OpenCircuit } from './session-lane.js';
-import type { SessionLanes } from './session-lanes.js';
+import type { Logger } from '../../engine/ports/logger-and-clock.js';
+import { limitedWarnings } from '../../engine/runtime/pacing.js';
+import type { Disposition, Job, OpenCircuit, SessionLanes } from './session-lanes.js';
 
 /** The outcome of a dispatch; `rejectedWithoutEvent`: rejected, but its session's log did not accept the note. */
 export type WorkOutcome =

@@ -9,7 +9,8 @@ import type { InspectorMe, InspectorRole } from '../../contracts/inspector-api.j
 import { scopedRequest } from '../../contracts/names.js';
 import { REQUEST_NAMES, rowOf } from '../../contracts/requests.js';
 import { userName } from '../../engine/files/user-state.js';
-import type { LiveTransport, Logger } from '../../engine/ports/clients.js';
+import type { LiveTransport } from '../../engine/ports/client-transport.js';
+import type { Logger } from '../../engine/ports/logger-and-clock.js';
 import { VERSION } from '../../version.js';
 import {
   type AccessOptions,

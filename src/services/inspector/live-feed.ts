@@ -7,7 +7,7 @@ import {
   publishedEvent,
   rejectedSubjects,
 } from '../../contracts/names.js';
-import type { LiveTransport } from '../../engine/ports/clients.js';
+import type { LiveTransport } from '../../engine/ports/client-transport.js';
 
 type Browser = ReadableStreamDefaultController<Uint8Array<ArrayBuffer>>;
 

@@ -1,12 +1,11 @@
 import { codeOf } from '../../contracts/errors.js';
 import type { Token } from '../../contracts/names.js';
 import type { SessionReader, SessionSnapshotWriter } from '../../engine/folding/session-folding.js';
-import type { Logger } from '../../engine/ports/clients.js';
-import type { SessionIndex } from '../../engine/ports/session-index.js';
+import type { Logger } from '../../engine/ports/logger-and-clock.js';
 import type { SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
-import type { ActiveSession } from '../../engine/ports/session-log.js';
-import { Backoff, limitedWarnings, OneAtATime, pause } from '../../engine/runtime/batched.js';
-import { sessionFigures } from '../../memory/session/run-status.js';
+import type { ActiveSession, SessionIndex } from '../../engine/ports/session-log.js';
+import { Backoff, limitedWarnings, OneAtATime, pause } from '../../engine/runtime/pacing.js';
+import { sessionFigures } from '../../memory/session/plan-status.js';
 import { type Forgetting, generationGuard } from '../common/open-sessions.js';
 import type { SessionTable } from '../common/session-table.js';
 import type { Archiver } from '../lifecycle/archive-session.js';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type WordVectorsLoader, wordVectorsLoader } from '../../config/load-word-vectors.js';
+import { type WordVectorsLoader, wordVectorsLoader } from '../../config/load-language-data.js';
 import { noSuchSession } from '../../contracts/errors.js';
 import { DEFAULT_MAX_LEARNINGS, DEFAULT_MIN_SIMILARITY } from '../../contracts/learning-requests.js';
 import { projectOf, SERVICE_NAMES, token } from '../../contracts/names.js';
@@ -11,9 +11,8 @@ import {
   type ProjectReader,
   type SessionReader,
 } from '../../engine/folding/session-folding.js';
-import { SnapshotWriter } from '../../engine/folding/snapshot-writer.js';
-import { StateReader } from '../../engine/folding/state-reader.js';
-import { systemClock } from '../../engine/ports/clients.js';
+import { SnapshotWriter, StateReader } from '../../engine/folding/state-reader.js';
+import { systemClock } from '../../engine/ports/logger-and-clock.js';
 import {
   decideLearning,
   LEARNING_COMMANDS,

@@ -1,12 +1,12 @@
 import { ThroughlineError } from '../../contracts/errors.js';
 import type { SessionEvent } from '../../contracts/session-events.js';
-import type { Clock } from '../../engine/ports/clients.js';
+import type { Clock } from '../../engine/ports/logger-and-clock.js';
 import { foundFact } from '../../memory/facts/found-facts.js';
 import { learningsCheckpoint } from '../../memory/learnings/learnings-snapshot.js';
 import { refuseArchived } from '../../memory/session/commands/lifecycle-commands.js';
 import { answer, append } from '../../memory/session/commands/session-decision.js';
 import { erasedState, markOf, type Overwrite, overwriting } from '../../memory/session/erased-state.js';
-import { sessionFigures } from '../../memory/session/run-status.js';
+import { sessionFigures } from '../../memory/session/plan-status.js';
 import type { SessionState } from '../../memory/session/session-state.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
 import type { Sessions } from '../common/service-context.js';

@@ -1,8 +1,8 @@
 import { codeOf, messageOf, ThroughlineError } from '../../contracts/errors.js';
 import type { MissingPart } from '../../contracts/replies/health-reply.js';
 import type { ToolReply } from '../../contracts/requests.js';
-import type { Clock } from '../../engine/ports/clients.js';
-import type { Finding } from '../../nats/doctor/finding.js';
+import type { Clock } from '../../engine/ports/logger-and-clock.js';
+import type { Finding } from '../../nats/doctor/server-findings.js';
 import { LATE, withinDeadline } from '../../shared/backoff.js';
 import type { Asked } from '../common/service-shell.js';
 

@@ -1,4 +1,4 @@
-import type { WordVectorsLoader } from '../../config/load-word-vectors.js';
+import type { WordVectorsLoader } from '../../config/load-language-data.js';
 import { noSuchSession, ThroughlineError } from '../../contracts/errors.js';
 import { type Token, token } from '../../contracts/names.js';
 import type { SessionReader } from '../../engine/folding/session-folding.js';

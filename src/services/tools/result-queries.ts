@@ -8,7 +8,7 @@ import { dispatchMessageId, dispatchSubject, parseDispatchSubject, token } from 
 import type { DispatchResult } from '../../contracts/replies/dispatch-result.js';
 import type { SessionEvent } from '../../contracts/session-events.js';
 import { caughtUp } from '../../engine/folding/caught-up.js';
-import type { RejectedStore, WholeRejection } from '../../engine/ports/rejected-store.js';
+import type { RejectedStore, WholeRejection } from '../../engine/ports/dispatch-source.js';
 import { factsOfEvent } from '../../memory/facts/statements.js';
 import { factsOf, rejectionsOf, type SessionState } from '../../memory/session/session-state.js';
 import type { ToolPorts } from '../common/service-context.js';

@@ -8,7 +8,7 @@ import type {
   SessionReader,
   SessionSnapshotWriter,
 } from '../../engine/folding/session-folding.js';
-import { clockBy, type Logger, systemClock } from '../../engine/ports/clients.js';
+import { clockBy, type Logger, systemClock } from '../../engine/ports/logger-and-clock.js';
 import { COMMAND_NAMES, type CommandName, decide } from '../../memory/session/commands/decide-session.js';
 import { examine } from '../../nats/doctor/examine.js';
 import { healthOfServices } from '../../nats/micro/service-health.js';
@@ -25,15 +25,15 @@ import { createRetentionTools } from '../lifecycle/follow-retention.js';
 import { createForgetTool } from '../lifecycle/forget-session.js';
 import { createSessionExport, createSessionImport } from '../lifecycle/session-transfer.js';
 import { createHealthQuery } from './health-query.js';
+import { createRunService } from './plan-tools.js';
 import { createPromptQueries, createTelemetryQuery } from './prompt-queries.js';
 import { createRecall } from './recall-query.js';
 import { createDispatchResults, createRejectedQueries } from './result-queries.js';
-import { createRunService } from './run-service.js';
 import { SessionList } from './session-list.js';
 import { createSessionQueries } from './session-queries.js';
 import { createTaskNext, endingLeases } from './task-claims.js';
-import { createTimelineService } from './timeline-service.js';
-import { createTraceService } from './trace-service.js';
+import { createTimelineService } from './timeline-query.js';
+import { createTraceService } from './trace-tools.js';
 
 const HEALTH_PART_MS = 1500;
 /** Used if the server does not announce its maximum payload. */

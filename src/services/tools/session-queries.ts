@@ -4,7 +4,7 @@ import { promptTraceBrief } from '../../contracts/replies/prompt-trace.js';
 import type { ToolArguments } from '../../contracts/requests.js';
 import { createFactId, outranks, recordedFact, type SessionFact } from '../../memory/facts/fact-types.js';
 import { factHistory, factOfId, findFacts, foundFact } from '../../memory/facts/found-facts.js';
-import { touchedFiles } from '../../memory/search/touched-files.js';
+import { touchedFiles } from '../../memory/search/past-results.js';
 import { SESSION_VIEWS, type ViewName } from '../../memory/session/commands/decide-session.js';
 import { refuseArchived } from '../../memory/session/commands/lifecycle-commands.js';
 import { answer, append, speakerOf } from '../../memory/session/commands/session-decision.js';

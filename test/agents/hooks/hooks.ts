@@ -8,7 +8,7 @@ import { spoolOf } from '../../../src/agents/hooks/spool.js';
 import { loadConfig } from '../../../src/config/config.js';
 import type { ErrorCode } from '../../../src/contracts/error-codes.js';
 import { ThroughlineError } from '../../../src/contracts/errors.js';
-import type { ClientTransport } from '../../../src/engine/ports/clients.js';
+import type { ClientTransport } from '../../../src/engine/ports/client-transport.js';
 import { ThroughlineClient } from '../../../src/sdk/throughline-client.js';
 import { isObject } from '../../../src/shared/text.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseDispatchBody } from '../../../src/contracts/dispatch-body.js';
-import { KEPT } from '../../../src/contracts/kept.js';
+import { KEPT } from '../../../src/contracts/kept-limits.js';
 import type { Role } from '../../../src/contracts/kinds.js';
 import { factsFrom, sayings } from '../../support/builders.js';
 

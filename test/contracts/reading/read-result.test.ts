@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseDispatchBody } from '../../../src/contracts/dispatch-body.js';
-import { KEPT } from '../../../src/contracts/kept.js';
+import { KEPT } from '../../../src/contracts/kept-limits.js';
 import { kindOf, ROLES, type Role, verdictsOf } from '../../../src/contracts/kinds.js';
 import { lastResult } from '../../../src/contracts/reading/last-result.js';
 import { readResult } from '../../../src/contracts/reading/read-result.js';

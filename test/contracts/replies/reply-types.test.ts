@@ -1,5 +1,5 @@
 import { describe, expectTypeOf, it } from 'vitest';
-import type { RunStatusReply } from '../../../src/contracts/replies/run-reply.js';
+import type { RunStatusReply } from '../../../src/contracts/replies/plan-reply.js';
 import type { TraceFound } from '../../../src/contracts/replies/trace-reply.js';
 import type { ReplyTo, ToolReply } from '../../../src/contracts/requests.js';
 import type { StoredEntry } from '../../../src/contracts/trace-entry.js';
@@ -8,7 +8,7 @@ import type { Learning } from '../../../src/memory/learnings/learnings-state.js'
 import type { SessionOverview } from '../../../src/memory/session/commands/lifecycle-commands.js';
 import type { TaskView } from '../../../src/memory/session/commands/task-commands.js';
 import type { Iteration } from '../../../src/memory/session/iterations.js';
-import type { RunStatus } from '../../../src/memory/session/run-status.js';
+import type { RunStatus } from '../../../src/memory/session/plan-status.js';
 import type { InboxMessage } from '../../../src/memory/session/session-state.js';
 
 describe('the replies of services', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { token } from '../../../src/contracts/names.js';
 import { caughtUp, waitLimit } from '../../../src/engine/folding/caught-up.js';
-import { ConcurrencyLimit } from '../../../src/engine/runtime/batched.js';
+import { ConcurrencyLimit } from '../../../src/engine/runtime/pacing.js';
 import { DEMO, spiedPorts, upTo } from '../../doubles/spied-ports.js';
 import { soon } from '../../support/soon.js';
 

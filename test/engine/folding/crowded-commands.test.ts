@@ -4,7 +4,7 @@ import type { ToolName } from '../../../src/contracts/requests.js';
 import type { StoredEvent } from '../../../src/contracts/session-events.js';
 import { createCommander } from '../../../src/engine/folding/commander.js';
 import { createSessionReader, createSnapshotWriter } from '../../../src/engine/folding/session-folding.js';
-import { silentLogger } from '../../../src/engine/ports/clients.js';
+import { silentLogger } from '../../../src/engine/ports/logger-and-clock.js';
 import type { SessionLog } from '../../../src/engine/ports/session-log.js';
 import { evolve } from '../../../src/memory/session/evolve-session.js';
 import { emptyState } from '../../../src/memory/session/session-state.js';

@@ -1,5 +1,5 @@
 import { type Token, token } from '../../../src/contracts/names.js';
-import { silentLogger } from '../../../src/engine/ports/clients.js';
+import { silentLogger } from '../../../src/engine/ports/logger-and-clock.js';
 import { type NatsOptions, type NatsPorts, openNats } from '../../../src/nats/open-nats.js';
 import {
   startPrivateNats,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { HEADERS, REJECTED_STREAM } from '../../../src/contracts/names.js';
-import type { RejectedSelection, Rejection } from '../../../src/engine/ports/rejected-store.js';
+import type { RejectedSelection, Rejection } from '../../../src/engine/ports/dispatch-source.js';
 import { allRejected } from '../../support/all-rejected.js';
 import { timeOf } from '../../support/builders.js';
 import { bytes, newSession, twoOnNats } from './opened.js';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { INDEX_BUCKET, indexSubject, type Token } from '../../../src/contracts/names.js';
 import type { SessionIndexEntry } from '../../../src/contracts/session-file.js';
-import type { SessionIndex } from '../../../src/engine/ports/session-index.js';
-import { sessionFigures } from '../../../src/memory/session/run-status.js';
+import type { SessionIndex } from '../../../src/engine/ports/session-log.js';
+import { sessionFigures } from '../../../src/memory/session/plan-status.js';
 import { emptyState } from '../../../src/memory/session/session-state.js';
 import { soon } from '../../support/soon.js';
 import { newSession, twoOnNats } from './opened.js';

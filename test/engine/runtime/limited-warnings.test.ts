@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { limitedWarnings } from '../../../src/engine/runtime/batched.js';
+import { limitedWarnings } from '../../../src/engine/runtime/pacing.js';
 import { loggedWarnings } from '../../support/logged.js';
 
 it('a limited warning says one thing once a minute, another one besides, and how often it was silent', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Semaphore } from '../../../src/engine/runtime/batched.js';
+import { Semaphore } from '../../../src/engine/runtime/pacing.js';
 import * as fc from '../../support/properties.js';
 
 describe('Semaphore', () => {

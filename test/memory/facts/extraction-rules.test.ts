@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { KEPT } from '../../../src/contracts/kept.js';
+import { KEPT } from '../../../src/contracts/kept-limits.js';
 import type { RoleResult } from '../../../src/contracts/results.js';
 import { factsFrom, implementer, reviewer, sayings } from '../../support/builders.js';
 

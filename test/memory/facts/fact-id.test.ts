@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { KEPT } from '../../../src/contracts/kept.js';
+import { KEPT } from '../../../src/contracts/kept-limits.js';
 import { createFactId, recordedFact } from '../../../src/memory/facts/fact-types.js';
 import { lengthOf } from '../../../src/shared/text.js';
 import { hostileTexts } from '../../support/builders.js';

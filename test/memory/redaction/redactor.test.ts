@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import {
+  secretScanner as real,
   redactJson,
   redactLine,
   redactText,
   type Secret,
   type SecretScanner,
 } from '../../../src/memory/redaction/redactor.js';
-import { secretScanner as real } from '../../../src/memory/redaction/secret-scanner.js';
 import { hostileTexts } from '../../support/builders.js';
 import * as fc from '../../support/properties.js';
 import { leaks, planted } from '../../support/secrets.js';

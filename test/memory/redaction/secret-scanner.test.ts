@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { redactJson, redactText } from '../../../src/memory/redaction/redactor.js';
+import {
+  redactJson,
+  redactText,
+  secretScanner as scanner,
+  scannerFor,
+} from '../../../src/memory/redaction/redactor.js';
 import { TOKENS } from '../../../src/memory/redaction/secret-rules.js';
-import { secretScanner as scanner, scannerFor } from '../../../src/memory/redaction/secret-scanner.js';
 import { hostileTexts } from '../../support/builders.js';
 import { cpuMs } from '../../support/cpu-time.js';
 import * as fc from '../../support/properties.js';

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { type FileQuery, recall } from '../../../src/memory/search/likely-files.js';
-import { PastResults } from '../../../src/memory/search/past-results.js';
+import { PastResults, touchedFiles } from '../../../src/memory/search/past-results.js';
 import { similarResults } from '../../../src/memory/search/similar-results.js';
 import { tokens } from '../../../src/memory/search/tokens.js';
-import { touchedFiles } from '../../../src/memory/search/touched-files.js';
 
 function pastOf(...results: readonly (readonly [task: string, text: string, ...files: string[]])[]) {
   const past = new PastResults();

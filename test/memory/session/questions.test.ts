@@ -4,7 +4,7 @@ import type { Role } from '../../../src/contracts/kinds.js';
 import type { ResultOf } from '../../../src/contracts/results.js';
 import type { FactRecorded } from '../../../src/contracts/session-events.js';
 import { notesOf } from '../../../src/memory/session/notebook.js';
-import { runStatus, sessionFigures } from '../../../src/memory/session/run-status.js';
+import { runStatus, sessionFigures } from '../../../src/memory/session/plan-status.js';
 import { factsOf } from '../../../src/memory/session/session-state.js';
 import { compilePrompt } from '../../../src/prompt/compile-prompt.js';
 import { implementer, recorded, reviewer } from '../../support/builders.js';

@@ -4,7 +4,7 @@ import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { silentLogger } from '../../../src/engine/ports/clients.js';
+import { silentLogger } from '../../../src/engine/ports/logger-and-clock.js';
 import { connectNats } from '../../../src/nats/connection/connect-nats.js';
 import type { NatsAddress } from '../../../src/nats/connection/nats-access.js';
 import { openNats } from '../../../src/nats/open-nats.js';

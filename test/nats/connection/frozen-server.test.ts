@@ -1,6 +1,6 @@
 import { DebugEvents, Events, type NatsConnection } from 'nats';
 import { afterAll, beforeEach, expect, it } from 'vitest';
-import { silentLogger } from '../../../src/engine/ports/clients.js';
+import { silentLogger } from '../../../src/engine/ports/logger-and-clock.js';
 import { connectThroughline } from '../../../src/index.js';
 import { closeConnection, connectNats } from '../../../src/nats/connection/connect-nats.js';
 import { startFaultyServer } from '../../support/faults/server.js';

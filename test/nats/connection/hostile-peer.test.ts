@@ -1,9 +1,8 @@
 import { connect as openSocket } from 'node:net';
 import type { NatsConnection } from 'nats';
 import { describe, expect, it, vi } from 'vitest';
-import { silentLogger } from '../../../src/engine/ports/clients.js';
-import { startService } from '../../../src/nats/micro/micro-service.js';
-import { healthEndpoint } from '../../../src/nats/micro/service-answer.js';
+import { silentLogger } from '../../../src/engine/ports/logger-and-clock.js';
+import { healthEndpoint, startService } from '../../../src/nats/micro/micro-service.js';
 import { openPorts, startNatsPorts } from '../../engine/ports/opened.js';
 import { startPrivateNats, startTestNats } from '../../support/nats-server.js';
 import { ofFile } from '../../support/of-file.js';

@@ -1,7 +1,7 @@
 import { readFile, rm } from 'node:fs/promises';
 import { Events } from 'nats';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { silentLogger } from '../../../src/engine/ports/clients.js';
+import { silentLogger } from '../../../src/engine/ports/logger-and-clock.js';
 import { connectThroughline } from '../../../src/index.js';
 import { connectNats } from '../../../src/nats/connection/connect-nats.js';
 import type { NatsAccess } from '../../../src/nats/connection/nats-access.js';

@@ -1,7 +1,7 @@
 import { type JetStreamManager, nanos } from 'nats';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DISPATCH_STREAM, EXTRACTOR_CONSUMER } from '../../../src/contracts/names.js';
-import { silentLogger } from '../../../src/engine/ports/clients.js';
+import { silentLogger } from '../../../src/engine/ports/logger-and-clock.js';
 import { gate } from '../../doubles/spied-ports.js';
 import { bytes, type OpenedNats, openPorts, startNatsPorts } from '../../engine/ports/opened.js';
 import { soon } from '../../support/soon.js';

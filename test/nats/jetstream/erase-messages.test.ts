@@ -1,6 +1,6 @@
 import { type JetStreamManager, StorageType } from 'nats';
 import { describe, expect, test } from 'vitest';
-import { silentLogger } from '../../../src/engine/ports/clients.js';
+import { silentLogger } from '../../../src/engine/ports/logger-and-clock.js';
 import { connectNats } from '../../../src/nats/connection/connect-nats.js';
 import { AckedPublisher } from '../../../src/nats/jetstream/acked-publisher.js';
 import { readStream } from '../../../src/nats/jetstream/direct-get.js';

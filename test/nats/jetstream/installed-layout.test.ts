@@ -8,7 +8,7 @@ import {
   shardOf,
   shardStream,
 } from '../../../src/contracts/names.js';
-import { silentLogger } from '../../../src/engine/ports/clients.js';
+import { silentLogger } from '../../../src/engine/ports/logger-and-clock.js';
 import type { WantedLayout } from '../../../src/nats/jetstream/layout-record.js';
 import type { NatsOptions } from '../../../src/nats/open-nats.js';
 import { newSession, openPorts } from '../../engine/ports/opened.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { sessionStream, type Token } from '../../../src/contracts/names.js';
 import { createSessionReader, type SessionReader } from '../../../src/engine/folding/session-folding.js';
-import { silentLogger } from '../../../src/engine/ports/clients.js';
+import { silentLogger } from '../../../src/engine/ports/logger-and-clock.js';
 import { encodeSnapshot } from '../../../src/memory/session/session-snapshot.js';
 import { DEFAULT_LIMITS } from '../../../src/memory/session/session-state.js';
 import type { NatsPorts } from '../../../src/nats/open-nats.js';

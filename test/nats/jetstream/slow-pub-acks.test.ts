@@ -1,7 +1,7 @@
 import type { NatsConnection } from 'nats';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { codeOf } from '../../../src/contracts/errors.js';
-import { silentLogger } from '../../../src/engine/ports/clients.js';
+import { silentLogger } from '../../../src/engine/ports/logger-and-clock.js';
 import { connectNats } from '../../../src/nats/connection/connect-nats.js';
 import { AckedPublisher } from '../../../src/nats/jetstream/acked-publisher.js';
 import { type FaultyServer, startFaultyServer } from '../../support/faults/server.js';

@@ -1,6 +1,6 @@
 import { connect } from 'nats';
 import { expect, it, vi } from 'vitest';
-import { silentLogger } from '../../../src/engine/ports/clients.js';
+import { silentLogger } from '../../../src/engine/ports/logger-and-clock.js';
 import { startService } from '../../../src/nats/micro/micro-service.js';
 import { startPrivateNats } from '../../support/nats-server.js';
 import { ofFile } from '../../support/of-file.js';

@@ -1,8 +1,7 @@
 import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { FindOptions } from '../../../src/nats/server/install-server.js';
-import { executablesOnPath } from '../../../src/nats/server/install-server.js';
+import { executablesOnPath, type FindOptions } from '../../../src/nats/server/install-server.js';
 
 /** A machine whose PATH has only the programs added by a test. */
 export interface FakeMachine extends AsyncDisposable {

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { silentLogger } from '../../../src/engine/ports/clients.js';
+import { silentLogger } from '../../../src/engine/ports/logger-and-clock.js';
 import type { SecretScanner } from '../../../src/memory/redaction/redactor.js';
 import { guarded } from '../../../src/services/common/service-shell.js';
 

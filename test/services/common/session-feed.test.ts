@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { silentLogger } from '../../../src/engine/ports/clients.js';
+import { silentLogger } from '../../../src/engine/ports/logger-and-clock.js';
 import { SessionFeed, SessionTable } from '../../../src/services/common/session-table.js';
 import { MemorySessionIndex } from '../../doubles/memory-session-index.js';
 import { MemorySessionLog } from '../../doubles/memory-session-log.js';

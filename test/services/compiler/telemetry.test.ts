@@ -4,7 +4,7 @@ import { ThroughlineError } from '../../../src/contracts/errors.js';
 import { EVENT_VERSION } from '../../../src/contracts/event.js';
 import { token } from '../../../src/contracts/names.js';
 import type { DispatchReply, IterationReply } from '../../../src/contracts/replies/compile-reply.js';
-import { silentLogger } from '../../../src/engine/ports/clients.js';
+import { silentLogger } from '../../../src/engine/ports/logger-and-clock.js';
 import type { NatsPorts } from '../../../src/nats/open-nats.js';
 import { Telemetry } from '../../../src/services/compiler/prompt-keeper.js';
 import { MemorySessionLog } from '../../doubles/memory-session-log.js';

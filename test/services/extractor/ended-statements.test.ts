@@ -4,7 +4,7 @@ import { compileRequest } from '../../../src/contracts/compile-request.js';
 import type { Token } from '../../../src/contracts/names.js';
 import { createCommander } from '../../../src/engine/folding/commander.js';
 import { createSessionReader } from '../../../src/engine/folding/session-folding.js';
-import { silentLogger } from '../../../src/engine/ports/clients.js';
+import { silentLogger } from '../../../src/engine/ports/logger-and-clock.js';
 import { evolve } from '../../../src/memory/session/evolve-session.js';
 import { decodeSnapshot, encodeSnapshot } from '../../../src/memory/session/session-snapshot.js';
 import { emptyState, factsOf, type SessionState } from '../../../src/memory/session/session-state.js';

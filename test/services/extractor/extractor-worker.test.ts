@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ThroughlineError } from '../../../src/contracts/errors.js';
-import { silentLogger } from '../../../src/engine/ports/clients.js';
+import { silentLogger } from '../../../src/engine/ports/logger-and-clock.js';
 import type { NewestResults, SessionLog } from '../../../src/engine/ports/session-log.js';
 import { startExtractor } from '../../../src/services/extractor/extractor-worker.js';
 import { ManualScheduler } from '../../doubles/manual-scheduler.js';

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ThroughlineError } from '../../../src/contracts/errors.js';
 import type { DispatchDelivery } from '../../../src/engine/ports/dispatch-source.js';
-import { retryDelay } from '../../../src/services/extractor/session-lane.js';
-import { SessionLanes } from '../../../src/services/extractor/session-lanes.js';
+import { retryDelay, SessionLanes } from '../../../src/services/extractor/session-lanes.js';
 import * as fc from '../../support/properties.js';
 
 const FULL = new ThroughlineError('store_full', 'the log is full');

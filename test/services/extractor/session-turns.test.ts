@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type Logger, silentLogger } from '../../../src/engine/ports/clients.js';
 import type { DispatchDelivery } from '../../../src/engine/ports/dispatch-source.js';
+import { type Logger, silentLogger } from '../../../src/engine/ports/logger-and-clock.js';
 import { SessionLanes } from '../../../src/services/extractor/session-lanes.js';
 import { processRoundRobin, type WorkOutcome } from '../../../src/services/extractor/session-turns.js';
 import { loggedWarnings } from '../../support/logged.js';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { RetentionRules } from '../../../src/contracts/lifecycle-record.js';
 import { token } from '../../../src/contracts/names.js';
-import { silentLogger } from '../../../src/engine/ports/clients.js';
+import { silentLogger } from '../../../src/engine/ports/logger-and-clock.js';
 import { LifecycleKeeper } from '../../../src/services/keeper/serve-keeper.js';
 import { keeperPorts, NOW } from '../../support/forget-ports.js';
 import { recordForgotten } from '../../support/lifecycle-records.js';

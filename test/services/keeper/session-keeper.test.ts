@@ -4,7 +4,7 @@ import { token } from '../../../src/contracts/names.js';
 import type { SessionEvent } from '../../../src/contracts/session-events.js';
 import { createCommander } from '../../../src/engine/folding/commander.js';
 import { createSessionReader, createSnapshotWriter } from '../../../src/engine/folding/session-folding.js';
-import { silentLogger } from '../../../src/engine/ports/clients.js';
+import { silentLogger } from '../../../src/engine/ports/logger-and-clock.js';
 import { SessionFeed, SessionTable } from '../../../src/services/common/session-table.js';
 import { SessionKeeper } from '../../../src/services/keeper/session-keeper.js';
 import { createArchiver } from '../../../src/services/lifecycle/archive-session.js';

@@ -4,7 +4,7 @@ import { ThroughlineError } from '../../../src/contracts/errors.js';
 import { LEARNINGS_STREAM, type Token } from '../../../src/contracts/names.js';
 import { REQUESTS, type RequestArguments, type RequestInput } from '../../../src/contracts/requests.js';
 import { createCommander } from '../../../src/engine/folding/commander.js';
-import { systemClock } from '../../../src/engine/ports/clients.js';
+import { systemClock } from '../../../src/engine/ports/logger-and-clock.js';
 import type { LearningLog } from '../../../src/engine/ports/session-log.js';
 import { decideLearning, type LearningCommand } from '../../../src/memory/learnings/decide-learning.js';
 import type { NatsPorts } from '../../../src/nats/open-nats.js';

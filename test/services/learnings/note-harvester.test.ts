@@ -6,7 +6,7 @@ import { EVENT_VERSION } from '../../../src/contracts/event.js';
 import { token } from '../../../src/contracts/names.js';
 import { createCommander } from '../../../src/engine/folding/commander.js';
 import { createSessionReader } from '../../../src/engine/folding/session-folding.js';
-import { silentLogger, systemClock } from '../../../src/engine/ports/clients.js';
+import { silentLogger, systemClock } from '../../../src/engine/ports/logger-and-clock.js';
 import { DEFAULT_LIMITS } from '../../../src/memory/session/session-state.js';
 import { NoteHarvester } from '../../../src/services/learnings/harvesters.js';
 import { MemoryLearningLog } from '../../doubles/memory-learning-log.js';

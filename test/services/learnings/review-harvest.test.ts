@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { DEFAULT_PROJECT, token } from '../../../src/contracts/names.js';
 import { createCommander } from '../../../src/engine/folding/commander.js';
 import { createSessionReader } from '../../../src/engine/folding/session-folding.js';
-import { silentLogger, systemClock } from '../../../src/engine/ports/clients.js';
+import { silentLogger, systemClock } from '../../../src/engine/ports/logger-and-clock.js';
 import { DEFAULT_LIMITS } from '../../../src/memory/session/session-state.js';
 import { startExtractor } from '../../../src/services/extractor/extractor-worker.js';
 import { reviewHarvest } from '../../../src/services/learnings/harvesters.js';

@@ -3,7 +3,7 @@ import { ThroughlineError } from '../../../src/contracts/errors.js';
 import { type Token, token } from '../../../src/contracts/names.js';
 import { createCommander } from '../../../src/engine/folding/commander.js';
 import { createSessionReader, createSnapshotWriter } from '../../../src/engine/folding/session-folding.js';
-import { silentLogger } from '../../../src/engine/ports/clients.js';
+import { silentLogger } from '../../../src/engine/ports/logger-and-clock.js';
 import { encodeSnapshot } from '../../../src/memory/session/session-snapshot.js';
 import { createArchiver } from '../../../src/services/lifecycle/archive-session.js';
 import { createSessionTools } from '../../../src/services/tools/serve-tools.js';

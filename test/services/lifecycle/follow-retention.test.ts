@@ -4,8 +4,8 @@ import type { RetentionRules } from '../../../src/contracts/lifecycle-record.js'
 import { token } from '../../../src/contracts/names.js';
 import { createCommander } from '../../../src/engine/folding/commander.js';
 import { createSessionReader } from '../../../src/engine/folding/session-folding.js';
-import { silentLogger } from '../../../src/engine/ports/clients.js';
-import { sessionFigures } from '../../../src/memory/session/run-status.js';
+import { silentLogger } from '../../../src/engine/ports/logger-and-clock.js';
+import { sessionFigures } from '../../../src/memory/session/plan-status.js';
 import { SessionTable } from '../../../src/services/common/session-table.js';
 import { LifecycleKeeper } from '../../../src/services/keeper/serve-keeper.js';
 import { createArchiver } from '../../../src/services/lifecycle/archive-session.js';

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { token } from '../../../src/contracts/names.js';
 import type { SessionEvent } from '../../../src/contracts/session-events.js';
 import { createSessionReader } from '../../../src/engine/folding/session-folding.js';
-import { silentLogger } from '../../../src/engine/ports/clients.js';
+import { silentLogger } from '../../../src/engine/ports/logger-and-clock.js';
 import { checkpointOf } from '../../../src/memory/session/checkpoint.js';
 import { evolve } from '../../../src/memory/session/evolve-session.js';
 import { ImportedState } from '../../../src/memory/session/imported-state.js';

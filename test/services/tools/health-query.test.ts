@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ThroughlineError } from '../../../src/contracts/errors.js';
-import { type Finding, ok } from '../../../src/nats/doctor/finding.js';
+import { type Finding, ok } from '../../../src/nats/doctor/server-findings.js';
 import { checkedHandler } from '../../../src/services/common/service-shell.js';
 import { createHealthQuery, type InstallationParts } from '../../../src/services/tools/health-query.js';
 

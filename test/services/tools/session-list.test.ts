@@ -3,7 +3,7 @@ import { EVENT_VERSION } from '../../../src/contracts/event.js';
 import { type Token, token } from '../../../src/contracts/names.js';
 import type { SessionEvent } from '../../../src/contracts/session-events.js';
 import { createSessionReader } from '../../../src/engine/folding/session-folding.js';
-import { silentLogger } from '../../../src/engine/ports/clients.js';
+import { silentLogger } from '../../../src/engine/ports/logger-and-clock.js';
 import { SessionFeed, SessionTable } from '../../../src/services/common/session-table.js';
 import { SessionList } from '../../../src/services/tools/session-list.js';
 import { MemorySessionIndex } from '../../doubles/memory-session-index.js';

@@ -6,9 +6,12 @@ import {
   type SessionReader,
 } from '../../../src/engine/folding/session-folding.js';
 import { StateReader } from '../../../src/engine/folding/state-reader.js';
-import { silentLogger } from '../../../src/engine/ports/clients.js';
-import type { DispatchDelivery, DispatchSource } from '../../../src/engine/ports/dispatch-source.js';
-import type { RejectedStore } from '../../../src/engine/ports/rejected-store.js';
+import type {
+  DispatchDelivery,
+  DispatchSource,
+  RejectedStore,
+} from '../../../src/engine/ports/dispatch-source.js';
+import { silentLogger } from '../../../src/engine/ports/logger-and-clock.js';
 import type {
   LearningLog,
   NewestResults,

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { RejectedStore } from '../../../src/engine/ports/rejected-store.js';
+import type { RejectedStore } from '../../../src/engine/ports/dispatch-source.js';
 import type { SessionActivity, SessionLog, SnapshotStore } from '../../../src/engine/ports/session-log.js';
 import { DEFAULT_LIMITS, type SessionLimits } from '../../../src/memory/session/session-state.js';
 import { allRejected } from '../all-rejected.js';

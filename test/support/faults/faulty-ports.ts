@@ -1,6 +1,9 @@
 import { ThroughlineError } from '../../../src/contracts/errors.js';
-import type { DispatchDelivery, DispatchSource } from '../../../src/engine/ports/dispatch-source.js';
-import type { RejectedStore } from '../../../src/engine/ports/rejected-store.js';
+import type {
+  DispatchDelivery,
+  DispatchSource,
+  RejectedStore,
+} from '../../../src/engine/ports/dispatch-source.js';
 import type { NewestResults, SessionLog, SnapshotStore } from '../../../src/engine/ports/session-log.js';
 import type { ManualScheduler } from '../../doubles/manual-scheduler.js';
 import type { Chance } from './random.js';

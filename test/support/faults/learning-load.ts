@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { ThroughlineError } from '../../../src/contracts/errors.js';
-import type { ServiceName } from '../../../src/contracts/names.js';
-import { type Token, token } from '../../../src/contracts/names.js';
+import { type ServiceName, type Token, token } from '../../../src/contracts/names.js';
 import { connectThroughline } from '../../../src/index.js';
 import type { NatsPorts } from '../../../src/nats/open-nats.js';
 import type { ThroughlineClient } from '../../../src/sdk/throughline-client.js';

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { DISPATCH_STREAM } from '../../../src/contracts/names.js';
-import { publishedUnder } from '../../../src/nats/jetstream/dispatch-delivery.js';
+import { publishedUnder } from '../../../src/nats/jetstream/dispatch-consumption.js';
 import type { NatsPorts } from '../../../src/nats/open-nats.js';
 import type { PrivateNats } from '../nats-server.js';
 import { allDealtWith, soon } from '../system.js';

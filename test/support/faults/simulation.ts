@@ -4,7 +4,7 @@ import { ThroughlineError } from '../../../src/contracts/errors.js';
 import { type Token, token } from '../../../src/contracts/names.js';
 import { createCommander } from '../../../src/engine/folding/commander.js';
 import { createSessionReader, createSnapshotWriter } from '../../../src/engine/folding/session-folding.js';
-import { silentLogger } from '../../../src/engine/ports/clients.js';
+import { silentLogger } from '../../../src/engine/ports/logger-and-clock.js';
 import { DEFAULT_LIMITS } from '../../../src/memory/session/session-state.js';
 import { type Extractor, startExtractor } from '../../../src/services/extractor/extractor-worker.js';
 import { createSessionTools } from '../../../src/services/tools/serve-tools.js';

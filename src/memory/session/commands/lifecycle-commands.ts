@@ -11,8 +11,7 @@ import { archivedFault, type Charter } from '../charter.js';
 import { currentNumber } from '../iterations.js';
 import { notesOf, unread } from '../notebook.js';
 import { factsOf, type SessionState } from '../session-state.js';
-import { isOpen } from '../task-board.js';
-import { taskCounts } from '../task-dependencies.js';
+import { isOpen, taskCounts } from '../task-board.js';
 import { answer, append, type Decision, refuse } from './session-decision.js';
 
 export function openSession(state: SessionState, args: ToolArguments<'session-open'>): Decision {

@@ -4,8 +4,17 @@ import type { ToolArguments } from '../../../contracts/requests.js';
 import type { Output } from '../../../contracts/schema-fields.js';
 import { idInPlan } from '../charter.js';
 import { ledgersOf, outlook, type SessionState } from '../session-state.js';
-import { byPriority, claimOf, holderOf, isOpen, type Task, type TaskBoard } from '../task-board.js';
-import { cycleThrough, nextTasks, unresolved } from '../task-dependencies.js';
+import {
+  byPriority,
+  claimOf,
+  cycleThrough,
+  holderOf,
+  isOpen,
+  nextTasks,
+  type Task,
+  type TaskBoard,
+  unresolved,
+} from '../task-board.js';
 import {
   answer,
   append,

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Task, TaskBoard } from '../../../../src/memory/session/task-board.js';
-import { cycleThrough } from '../../../../src/memory/session/task-dependencies.js';
+import { cycleThrough, type Task, type TaskBoard } from '../../../../src/memory/session/task-board.js';
 import { growth } from '../../../support/cpu-time.js';
 
 /** Tasks of which each waits for all before it: as dense as dependencies can be. */

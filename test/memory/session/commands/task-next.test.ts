@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { compileRequest } from '../../../../src/contracts/compile-request.js';
 import type { FactRecorded } from '../../../../src/contracts/session-events.js';
-import { runStatus } from '../../../../src/memory/session/run-status.js';
+import { runStatus } from '../../../../src/memory/session/plan-status.js';
 import { decodeSnapshot, encodeSnapshot } from '../../../../src/memory/session/session-snapshot.js';
 import { compilePrompt } from '../../../../src/prompt/compile-prompt.js';
 import { recorded } from '../../../support/builders.js';

@@ -1,13 +1,13 @@
 import { ThroughlineError } from '../../contracts/errors.js';
+import type { TasksSource } from '../../contracts/plan-requests.js';
 import type { ReplyTo } from '../../contracts/requests.js';
-import type { TasksSource } from '../../contracts/run-request.js';
 import { specNameOf } from '../../ledger/next-task.js';
 import { planProblem } from '../../ledger/plan-document.js';
 import { readDocument } from '../../ledger/read-plan.js';
 import { refuseArchived } from '../../memory/session/commands/lifecycle-commands.js';
 import { answer, append } from '../../memory/session/commands/session-decision.js';
+import { runStatus } from '../../memory/session/plan-status.js';
 import { sessionLists, taskShown } from '../../memory/session/plan-view.js';
-import { runStatus } from '../../memory/session/run-status.js';
 import { planVersion } from '../../memory/session/session-state.js';
 import type { ToolPorts } from '../common/service-context.js';
 import type { Handlers } from '../common/service-shell.js';

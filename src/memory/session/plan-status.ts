@@ -1,4 +1,4 @@
-import type { RunStatusReply } from '../../contracts/replies/run-reply.js';
+import type { RunStatusReply } from '../../contracts/replies/plan-reply.js';
 import type { Figures } from '../../contracts/replies/session-reply.js';
 import { replanHint, tasksLeft } from '../../ledger/ledger-entries.js';
 import {
@@ -19,10 +19,10 @@ import { type Run, resolvedSettings } from './charter.js';
 import { overview } from './commands/lifecycle-commands.js';
 import { unreadableTasks } from './known-rejections.js';
 import { isForPerson, unread } from './notebook.js';
-import type { Notebook } from './session-state.js';
 import {
   factsOf,
   ledgersOf,
+  type Notebook,
   outlook,
   pastOf,
   rejectionsOf,

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { loadTokenizer } from '../../config/load-tokenizer.js';
+import { loadTokenizer } from '../../config/load-language-data.js';
 import { ThroughlineError } from '../../contracts/errors.js';
 import { EVENT_VERSION } from '../../contracts/event.js';
 import type { Token } from '../../contracts/names.js';

@@ -1,6 +1,6 @@
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { describe, expect, it } from 'vitest';
-import { loadTokenizer } from '../../src/config/load-tokenizer.js';
+import { loadTokenizer } from '../../src/config/load-language-data.js';
 import { approximateTokenizer } from '../../src/shared/text.js';
 import { cpuMs } from '../support/cpu-time.js';
 

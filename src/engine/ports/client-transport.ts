@@ -37,39 +37,3 @@ export interface LiveTransport {
   listen(subjects: string, onMessage: (subject: string, data: Uint8Array) => void): () => void;
   close(): Promise<void>;
 }
-
-/**
- * Reads task files for the service. An implementer must read only below the configured roots, after following all links, and
- * must return a fault instead of throwing.
- */
-export interface TasksFile {
-  /** Returns the modification time in milliseconds. */
-  modified(path: string): Promise<{ readonly mtimeMs: number } | TasksFileFault>;
-  read(path: string): Promise<{ readonly text: string; readonly mtimeMs: number } | TasksFileFault>;
-}
-
-export interface TasksFileFault {
-  /** Completes "<path>: …". */
-  readonly fault: string;
-}
-
-/** The part of a pino logger that the services use. */
-export interface Logger {
-  /** Absent below the log level: `logger.debug?.({ … }, 'text')` then builds nothing. */
-  debug?(fields: object, message: string): void;
-  info(fields: object, message: string): void;
-  warn(fields: object, message: string): void;
-  error(fields: object, message: string): void;
-}
-
-export const silentLogger: Logger = { info() {}, warn() {}, error() {} };
-
-/** Returns the time now, ISO 8601 in UTC. */
-export type Clock = () => string;
-
-export const systemClock: Clock = () => new Date().toISOString();
-
-/** @param now milliseconds since 1970 */
-export function clockBy(now: () => number): Clock {
-  return () => new Date(now()).toISOString();
-}

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { ThroughlineError } from '../../contracts/errors.js';
 import type { BackoffLimits } from '../../shared/backoff.js';
-import type { Logger } from '../ports/clients.js';
+import type { Logger } from '../ports/logger-and-clock.js';
 
 /**
  * Coalesces requests: at most one run is active, and requests that arrive meanwhile share the next one. So every run begins

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { compileRequest } from '../../../src/contracts/compile-request.js';
-import { isAtHand, isElsewhere } from '../../../src/memory/facts/scope.js';
+import { isAtHand, isElsewhere } from '../../../src/memory/facts/fact-types.js';
 import { compilePrompt } from '../../../src/prompt/compile-prompt.js';
 import { implementer, observer } from '../../support/builders.js';
 import { StatedSession } from '../../support/stated.js';

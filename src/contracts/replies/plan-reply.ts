@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { NEXT_ACTIONS, ROLES } from '../kinds.js';
+import { LISTS, planProblem, progressTask, tasksDocument, tasksSource } from '../plan-requests.js';
 import { question } from '../results.js';
-import { LISTS, planProblem, progressTask, tasksDocument, tasksSource } from '../run-request.js';
 import {
   boolean,
   count,

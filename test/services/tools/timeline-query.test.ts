@@ -7,7 +7,7 @@ import type { ToolInput } from '../../../src/contracts/requests.js';
 import type { EventOf, SessionEvent } from '../../../src/contracts/session-events.js';
 import type { ToolPorts } from '../../../src/services/common/service-context.js';
 import { checkedHandler } from '../../../src/services/common/service-shell.js';
-import { createTimelineService } from '../../../src/services/tools/timeline-service.js';
+import { createTimelineService } from '../../../src/services/tools/timeline-query.js';
 import { MemorySessionLog } from '../../doubles/memory-session-log.js';
 import { DEMO } from '../../doubles/spied-ports.js';
 import { implementer, recorded, rejected, reviewer } from '../../support/builders.js';
