@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { parseDispatchBody } from '../contracts/dispatch-body.js';
 import { ThroughlineError, withRemedy } from '../contracts/errors.js';
-import { BEGIN, lastResult } from '../contracts/reading/last-result.js';
+import { BEGIN } from '../contracts/reading/last-result.js';
 import { repairsInWords } from '../contracts/reading/repairs.js';
 import { redactedEnd } from '../memory/redaction/redactor.js';
+import { resultAmongLines, withLines } from '../memory/traces/labelled-lines.js';
 import { isObject, shellWord } from '../shared/text.js';
 import { type GroupEnd, type GroupInput, runGroup } from './process-group.js';
 import type { RunFolder } from './run-folder.js';
@@ -220,7 +221,7 @@ const MAX_BYTES = 8 * 1024 * 1024;
  * repeats its id in each round would count only once.
  */
 export function readAnswer(text: string, role: AgentRole, task: string, resultId: string): ReadAnswer {
-  const found = lastResult(text);
+  const found = resultAmongLines(text);
   if (found === undefined) return { ok: false, fault: 'the last message does not end in a result block' };
   const parsed = parsedBody(found.text, role);
   if (!parsed.ok) return { ok: false, fault: withRemedy(parsed.reason, parsed.fix) };
@@ -228,11 +229,15 @@ export function readAnswer(text: string, role: AgentRole, task: string, resultId
   if (result.task_id !== task) {
     return { ok: false, fault: `it is the result of task ${result.task_id}, and yours is ${task}` };
   }
+  const whole = withLines(result, found.around, task);
+  // The text as the agent wrote it, where nothing is added: the event then names its repairs.
+  const asWritten = whole === result ? named(found.text, role, task, resultId) : undefined;
+  const body = asWritten ?? JSON.stringify({ ...whole, result_id: resultId });
   const { issues = [], required_fixes = [] } = 'assessment' in result ? result : {};
   return {
     ok: true,
     result: {
-      body: named(found.text, role, task, resultId) ?? JSON.stringify({ ...result, result_id: resultId }),
+      body,
       verdict: 'assessment' in result ? result.assessment : 'status' in result ? result.status : '',
       findings: Math.max(issues.length, required_fixes.length),
       ...(result.summary !== undefined && { summary: result.summary }),

@@ -133,6 +133,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
       'engine/ports',
       'ledger',
       'memory/redaction',
+      'memory/traces',
       'nats/server',
       'prompt',
       'sdk',

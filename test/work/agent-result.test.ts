@@ -36,4 +36,20 @@ describe('the result in an answer', () => {
     const read = readAnswer(text, 'implementer', '1', 'place-1');
     expect(read.ok ? '' : read.fault).toMatch(fault);
   });
+
+  it('says with labelled lines before or after it what later agents must know, once', () => {
+    const block = marked(
+      '{"task_id":"1","status":"completed","facts":[{"subject":"http","relation":"uses","object":"Fastify 5"}]}',
+    );
+    const text = `Decided: Fastify 5\n${block}\nFailed: Express 5 because its types differ\nOpen: remove the old router\n`;
+    const read = readAnswer(text, 'implementer', '1', 'place-1');
+    expect(published(read.ok ? read.result.body : read.fault)).toMatchObject({
+      facts: [
+        { subject: 'http', relation: 'uses', object: 'Fastify 5' },
+        { subject: 'task:1', relation: 'failed', object: 'Express 5 because its types differ' },
+      ],
+      follow_up_actions: ['remove the old router'],
+      result_id: 'place-1',
+    });
+  });
 });

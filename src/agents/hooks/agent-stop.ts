@@ -1,5 +1,6 @@
 import type { Role } from '../../contracts/kinds.js';
-import { lastResult, type ResultText } from '../../contracts/reading/last-result.js';
+import type { ResultText } from '../../contracts/reading/last-result.js';
+import { resultAmongLines } from '../../memory/traces/labelled-lines.js';
 import { sentBackText } from '../../prompt/role-contract.js';
 import { type Answering, agentKey, type HookCall, type HookTools, roleOfAgent } from './hook-call.js';
 import { plainRole, resultId, taskIn, withResultId } from './hook-results.js';
@@ -56,7 +57,7 @@ export async function stopped(
       ? await lastSaid(call.transcript, call.at, tools.leftMs)
       : undefined;
   const message = call.message ?? late ?? state.recall(key) ?? '';
-  const block = lastResult(message);
+  const block = resultAmongLines(message);
   const role = owedRole(call, tools);
   const isOver = call.event.moment !== 'text';
   if (block === undefined && !isOver) return undefined;
@@ -73,7 +74,11 @@ export async function stopped(
     if ('text' in found && !goesBack) {
       const given = call.agent === '' ? at.resultId : undefined;
       const id = given ?? resultId({ ...call, client: name }, found.text);
-      const text = withResultId(found.text, id, given !== undefined, at.branch);
+      const text = withResultId(found.text, id, {
+        isGiven: given !== undefined,
+        branch: at.branch,
+        around: block.around,
+      });
       messageId = `${at.session}:${id}`;
       const result = { kind: 'result', session: at.session, role: found.role, text, messageId } as const;
       unkept.push(...(await keepOrGive(result, tools)));

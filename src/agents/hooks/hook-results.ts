@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { kindOf, ROLES, type Role, verdictsOf } from '../../contracts/kinds.js';
 import { BEGIN, type ResultText } from '../../contracts/reading/last-result.js';
+import { withLines } from '../../memory/traces/labelled-lines.js';
 import { isObject } from '../../shared/text.js';
 import type { HookCall } from './hook-call.js';
 
@@ -57,16 +58,27 @@ export function resultId({ client, conversation, turn, agent }: ReturnedBy, text
 }
 
 /**
- * The body with its branch and its `result_id`. One that has its own keeps it, unless the id is given; one that is not plain JSON goes as it
- * is.
+ * The body with its branch, its `result_id` and the labelled lines of its message. One that has its own id keeps it, unless
+ * the id is given; one that is not plain JSON goes as it is.
+ *
+ * @param around the message without the body
  */
-export function withResultId(text: string, id: string, isGiven = false, branch?: string): string {
+export function withResultId(
+  text: string,
+  id: string,
+  {
+    isGiven = false,
+    branch,
+    around = '',
+  }: { isGiven?: boolean; branch?: string | undefined; around?: string } = {},
+): string {
   const found = objectIn(text);
   if (found === undefined) return text;
   const { value, from, to } = found;
   const named = { ...(branch !== undefined && { branch }), ...value };
   const known = value.result_id !== undefined && !isGiven ? named : { ...named, result_id: id };
-  return `${text.slice(0, from)}${JSON.stringify(known)}${text.slice(to)}`;
+  const whole = typeof value.task_id === 'string' ? withLines(known, around, value.task_id) : known;
+  return `${text.slice(0, from)}${JSON.stringify(whole)}${text.slice(to)}`;
 }
 
 /** Agents with a form to fill in answer by an object of JSON, with their text in one of its fields. */

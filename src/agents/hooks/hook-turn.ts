@@ -1,11 +1,11 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { type Role, rolesOf } from '../../contracts/kinds.js';
-import { RELATIONS } from '../../contracts/relations.js';
 import type { RecordedEntry, TraceEntryInput } from '../../contracts/trace-entry.js';
 import { takesBack } from '../../memory/facts/contrast.js';
 import { REPLACES_UNNAMED } from '../../memory/facts/denials.js';
 import { redactedStart } from '../../memory/redaction/redactor.js';
 import { BY_USER, type FinishedTurn, finishedTurn, NOT_KEPT } from '../../memory/traces/finished-turn.js';
+import { factsOfLines } from '../../memory/traces/labelled-lines.js';
 import { longWords, paragraphsOf, sentencesOf } from '../../memory/traces/sentences.js';
 import { LAST_POSITION, NEW_WORK, POSITIONS, YES_OR_NO } from '../../memory/traces/wordings.js';
 import { clipText, oneLine } from '../../shared/text.js';
@@ -87,11 +87,12 @@ interface Asked {
 /** @param isMain true for the agent that the user talks to */
 function turnBody(turn: FinishedTurn, task: string, message: string, isMain: boolean) {
   const authored = new Set(isMain ? turn.authored : []);
-  const ofTask = (relation: string, text: string) => ({
-    ...{ subject: `task:${task}`, relation, object: authored.has(text) ? withReplaced(text, message) : text },
-    ...(authored.has(text) && { origin: 'user' as const }),
-    ...(turn.replaces.has(text) && { replaces: [...(turn.replaces.get(text) ?? [])] }),
-  });
+  const facts = factsOfLines(turn, task).map((fact) =>
+    authored.has(fact.object)
+      ? { ...fact, object: withReplaced(fact.object, message), origin: 'user' as const }
+      : fact,
+  );
+  const committed = { subject: `task:${task}`, relation: 'committed' };
   return {
     ...(turn.summary !== '' && { summary: turn.summary }),
     ...(turn.files.length > 0 && { files_modified: turn.files }),
@@ -99,15 +100,7 @@ function turnBody(turn: FinishedTurn, task: string, message: string, isMain: boo
     ...(turn.renamed.length > 0 && { files_renamed: turn.renamed }),
     ...(turn.tests.length > 0 && { tests: turn.tests }),
     ...(turn.open.length > 0 && { follow_up_actions: turn.open }),
-    facts: [
-      ...turn.decisions.map((text) => ({ ...ofTask(RELATIONS.decided, text), tags: ['decision'] })),
-      ...turn.rules.map((text) => ({ ...ofTask(RELATIONS.rule, text), tags: ['convention'] })),
-      ...turn.failed.map((text) => ({ ...ofTask(RELATIONS.failed, text), tags: ['error'] })),
-      ...turn.settled.map((text) => ofTask(RELATIONS.settled, text)),
-      ...turn.found.map((text) => ofTask(RELATIONS.found, text)),
-      ...turn.questions.map((text) => ({ ...ofTask(RELATIONS.asks, text), tags: ['dependency'] })),
-      ...turn.commits.map((commit) => ofTask('committed', commit)),
-    ],
+    facts: [...facts, ...turn.commits.map((object) => ({ ...committed, object }))],
   };
 }
 

@@ -4,6 +4,7 @@ import { codeOf, messageOf, ThroughlineError, withRemedy } from '../../contracts
 import { isRole, ROLES } from '../../contracts/kinds.js';
 import { repairsInWords } from '../../contracts/reading/repairs.js';
 import type { DispatchResult } from '../../contracts/replies/dispatch-result.js';
+import { withLines, withoutLabelled } from '../../memory/traces/labelled-lines.js';
 import { counted, quoted } from '../../shared/text.js';
 import { textOfAgent } from '../hooks/returned-result.js';
 import { UNREACHABLE } from '../hooks/send-waiting.js';
@@ -21,7 +22,12 @@ export const reportTool: McpTool<'report'> = async (memory, input) => {
     throw new ThroughlineError('schema_invalid', `role is ${JSON.stringify(role)}: use ${ROLES.join(', ')}`);
   }
   const id = given.result_id || randomUUID();
-  const whole = JSON.stringify({ ...(branch !== undefined && { branch }), ...given, result_id: id });
+  const { summary = '', task_id: task } = given;
+  const stated = {
+    ...withLines(given, summary, task),
+    summary: withoutLabelled(summary).trim() || undefined,
+  };
+  const whole = JSON.stringify({ ...(branch !== undefined && { branch }), ...stated, result_id: id });
   const read = parseDispatchBody(new TextEncoder().encode(whole), role, Number.POSITIVE_INFINITY);
   if (!read.ok) throw unreadable(`nothing was stored: ${read.reason}`, read.fix);
   const text = textOfAgent(role, whole, read.value.result);

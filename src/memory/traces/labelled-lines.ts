@@ -1,3 +1,6 @@
+import type { FactTag } from '../../contracts/kinds.js';
+import { lastResult, type ResultText } from '../../contracts/reading/last-result.js';
+import { RELATIONS } from '../../contracts/relations.js';
 import { clipText, distinctTexts, oneLine } from '../../shared/text.js';
 import { withoutCode } from './sentences.js';
 
@@ -92,12 +95,63 @@ export function labelledLines(message: string): LabelledLines | undefined {
   return { ...found, replaces, leftOut: Math.max(0, statements.length - MAX_LINES) };
 }
 
-/** A message without its labelled lines. */
+/** A message without its labelled lines and what is indented below them. */
 export function withoutLabelled(message: string): string {
-  return message
-    .split('\n')
-    .filter((line) => !LINE.test(line.slice(0, MAX_READ)))
-    .join('\n');
+  let indent: number | undefined;
+  const isOther = (line: string) => {
+    const found = LINE.exec(line.slice(0, MAX_READ))?.groups;
+    if (found !== undefined) indent = found.indent?.length;
+    else if (indent !== undefined && !isBelow(line, indent)) indent = undefined;
+    return indent === undefined;
+  };
+  return message.split('\n').filter(isOther).join('\n');
+}
+
+/** The result block that ends a message, and the message without it. Labelled lines may follow the block. */
+export function resultAmongLines(message: string): (ResultText & { readonly around: string }) | undefined {
+  const found = lastResult(message) ?? lastResult(withoutLabelled(message));
+  return found && { ...found, around: message.replace(found.text, () => '') };
+}
+
+type StatedLines = Omit<LabelledLines, 'open' | 'leftOut'>;
+
+/** Returns the facts that lines become in a result of their task; its open points are follow-up actions. */
+export function factsOfLines(lines: StatedLines, task: string) {
+  const facts = (relation: string, texts: readonly string[], tags: readonly FactTag[] = []) =>
+    texts.map((object) => ({
+      subject: `task:${task}`,
+      relation,
+      object,
+      ...(tags.length > 0 && { tags }),
+      ...(lines.replaces.has(object) && { replaces: [...(lines.replaces.get(object) ?? [])] }),
+    }));
+  return [
+    ...facts(RELATIONS.decided, lines.decisions, ['decision']),
+    ...facts(RELATIONS.rule, lines.rules, ['convention']),
+    ...facts(RELATIONS.failed, lines.failed, ['error']),
+    ...facts(RELATIONS.settled, lines.settled),
+    ...facts(RELATIONS.found, lines.found),
+    ...facts(RELATIONS.asks, lines.questions, ['dependency']),
+  ];
+}
+
+/**
+ * Adds the labelled lines of a message to the result that the message holds. What the result says in the same words is not
+ * added. Open points are only added to a result that may have follow-up actions: one with a status.
+ */
+export function withLines<Result extends object>(result: Result, message: string, task: string): Result {
+  const lines = labelledLines(message);
+  if (lines === undefined) return result;
+  const said = JSON.stringify(result).toLowerCase();
+  const isNew = (text: string) => !said.includes(JSON.stringify(text).slice(1, -1).toLowerCase());
+  const { facts = [], follow_up_actions: actions = [] } = result as Readonly<Record<string, unknown>>;
+  const stated = factsOfLines(lines, task).filter(({ object, replaces }) => replaces || isNew(object));
+  const open = 'status' in result ? lines.open.filter(isNew) : [];
+  return {
+    ...result,
+    ...(stated.length > 0 && { facts: [facts, stated].flat() }),
+    ...(open.length > 0 && { follow_up_actions: [actions, open].flat() }),
+  };
 }
 
 function isBelow(line: string, indent: number): boolean {

@@ -49,7 +49,7 @@ describe('a result that an agent returned', () => {
     expect(agentSession({ env, directory: '/' })).toEqual({ session: 'demo', resultId: 'work-1' });
     expect(unknownVariables(env)).toEqual([]);
     const own = '{"task_id":"1","status":"completed","result_id":"mine"}';
-    expect(JSON.parse(withResultId(own, 'work-1', true))).toMatchObject({ result_id: 'work-1' });
+    expect(JSON.parse(withResultId(own, 'work-1', { isGiven: true }))).toMatchObject({ result_id: 'work-1' });
   });
 
   it('a block that is not plain JSON goes as it is', () => {
