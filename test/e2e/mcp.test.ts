@@ -35,7 +35,7 @@ describe('throughline mcp', () => {
     const done = await agent.call('report', {
       task_id: 'TAS-1',
       status: 'completed',
-      summary: 'Parser done',
+      summary: 'Parser done\nDecided: an empty input is no fault',
       files_modified: ['src/parser.ts'],
     });
     expect(done.data).toMatchObject({ status: 'recorded', facts: expect.any(Number) });
@@ -50,6 +50,8 @@ describe('throughline mcp', () => {
     expect(text).not.toContain('DISPATCH_RESULT');
     expect(text).toContain('Required fixes:\n- Return an empty list for empty input');
     expect(text).toContain('Task prompt:\nWrite the parser');
+    expect(text).toContain('an empty input is no fault');
+    expect(text).not.toContain('Decided: an empty');
 
     const recalled = await agent.call('recall', { query: 'empty input' });
     expect(recalled.text).toContain('Return an empty list for empty input');

@@ -23,10 +23,11 @@ export const reportTool: McpTool<'report'> = async (memory, input) => {
   }
   const id = given.result_id || randomUUID();
   const { summary = '', task_id: task } = given;
-  const stated = {
-    ...withLines(given, summary, task),
-    summary: withoutLabelled(summary).trim() || undefined,
-  };
+  const stated = withLines(
+    { ...given, summary: withoutLabelled(summary).trim() || undefined },
+    summary,
+    task,
+  );
   const whole = JSON.stringify({ ...(branch !== undefined && { branch }), ...stated, result_id: id });
   const read = parseDispatchBody(new TextEncoder().encode(whole), role, Number.POSITIVE_INFINITY);
   if (!read.ok) throw unreadable(`nothing was stored: ${read.reason}`, read.fix);

@@ -74,6 +74,15 @@ describe('an agent that stops', () => {
     expect(place.asked.filter(({ subject }) => subject === 'dispatch.demo.implementer')).toHaveLength(3);
   });
 
+  it('labelled lines may follow the block of a result, and are stored with it', async () => {
+    const place = hookPlace();
+    await place.run('claude', stop(`Done.\n${RESULT}\n**Decided**: keep tabs\n  in every file\n`));
+    const [, json = ''] = /(\{.*\})/.exec(place.published[0] ?? '') ?? [];
+    expect(JSON.parse(json).facts).toEqual([
+      { subject: 'task:1', relation: 'decided', object: 'keep tabs in every file', tags: ['decision'] },
+    ]);
+  });
+
   it.each(['gemini', 'copilot'] as const)(
     'the same words in a later turn of %s count again, and in the same one once',
     async (client) => {
