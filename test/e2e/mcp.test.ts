@@ -35,7 +35,7 @@ describe('throughline mcp', () => {
     const done = await agent.call('report', {
       task_id: 'TAS-1',
       status: 'completed',
-      summary: 'Parser done\nDecided: an empty input is no fault',
+      summary: 'Parser done\nDecided: empty input is allowed',
       files_modified: ['src/parser.ts'],
     });
     expect(done.data).toMatchObject({ status: 'recorded', facts: expect.any(Number) });
@@ -50,7 +50,7 @@ describe('throughline mcp', () => {
     expect(text).not.toContain('DISPATCH_RESULT');
     expect(text).toContain('Required fixes:\n- Return an empty list for empty input');
     expect(text).toContain('Task prompt:\nWrite the parser');
-    expect(text).toContain('an empty input is no fault');
+    expect(text).toContain('empty input is allowed');
     expect(text).not.toContain('Decided: an empty');
 
     const recalled = await agent.call('recall', { query: 'empty input' });
