@@ -284,17 +284,6 @@ function shown(path: string): string {
   return here.startsWith('..') ? path : here;
 }
 
-interface ConnectedClient {
-  readonly client: ConnectClientName;
-  readonly title: string;
-  /** True for a file that several clients read. */
-  readonly installed: boolean;
-  readonly project: EntryState | 'unreadable';
-  readonly user: EntryState | 'unreadable';
-  readonly works: boolean;
-  readonly problems: readonly string[];
-}
-
 function addConnectList(connect: Command): void {
   connect
     .command('ls')
@@ -314,7 +303,7 @@ function addConnectList(connect: Command): void {
     });
 }
 
-function connectedClient(cli: Cli, client: ConnectClientName, common: readonly string[]): ConnectedClient {
+function connectedClient(cli: Cli, client: ConnectClientName, common: readonly string[]) {
   const { title, program, problem } = CONNECT_CLIENTS[client];
   const path = program && installedProgram(program, cli.config.env);
   const problems: string[] = [];
@@ -339,6 +328,7 @@ function connectedClient(cli: Cli, client: ConnectClientName, common: readonly s
     const fault = states[scope] === 'connected' ? problem?.(place, readerOf(place)) : undefined;
     if (fault !== undefined) problems.push(fault);
   }
+  // A file that several clients read needs no program.
   const installed = program === undefined || path !== undefined;
   const isConnected = states.project === 'connected' || states.user === 'connected';
   if (isConnected && !installed)
@@ -369,7 +359,7 @@ async function serverProblem(cli: Cli): Promise<string | undefined> {
   }
 }
 
-function line({ title, installed, project, user, works }: ConnectedClient): string {
+function line({ title, installed, project, user, works }: ReturnType<typeof connectedClient>): string {
   const where = [
     ...(project === 'absent' ? [] : [`this folder: ${project}`]),
     ...(user === 'absent' ? [] : [`user: ${user}`]),

@@ -8,7 +8,7 @@ import { startNatsServer } from '../nats/server/server-process.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { serve } from '../services/serve.js';
 import type { Command } from './cli-command.js';
-import { type Cli, cliOf, note, out, outForAgent, withClient } from './command-context.js';
+import { type Cli, cliOf, note, outForAgent, withClient } from './command-context.js';
 import { serverToStart } from './own-server.js';
 import { runUntilSignal } from './signals.js';
 
@@ -59,15 +59,14 @@ export function demoCommand(program: Command): void {
         'uses that one, and the session stays.',
     )
     .option('-s, --session <name>', 'session that gets the results', 'shop')
-    .option('--json', 'print the parts of the story as JSON')
     .examples('throughline demo', 'throughline demo --nats nats://127.0.0.1:4222')
-    .action(async (options: { session: string; json?: boolean }, command: Command) => {
+    .action(async ({ session }: { session: string }, command: Command) => {
       const cli = cliOf(command);
       const isNamed = cli.server.kind === 'named';
       const shutdown = new Shutdown();
       await runUntilSignal(cli, shutdown, async (ended) => {
         const server = isNamed ? cli.server : await temporaryServer(cli, shutdown);
-        await withClient({ ...cli, server, autostart: undefined }, (client) => tell(client, options));
+        await withClient({ ...cli, server, autostart: undefined }, (client) => tell(client, session));
         ended();
       });
     });
@@ -84,7 +83,7 @@ async function temporaryServer({ config }: Cli, shutdown: Shutdown): Promise<Ser
   return ownServer(server.storeDir);
 }
 
-async function tell(client: ThroughlineClient, { session, json }: { session: string; json?: boolean }) {
+async function tell(client: ThroughlineClient, session: string): Promise<void> {
   const failed = attempted(CART, CART.text);
   const fixed = judged(CART, CART.inCents);
   const result = {
@@ -103,12 +102,6 @@ async function tell(client: ThroughlineClient, { session, json }: { session: str
   const without = attempted(ORDER, ORDER.text);
   const informed = attempted(ORDER, prompt);
   const start = await client.compile({ kind: 'session-start', session, after });
-  if (json === true) {
-    const shown = ({ attempt, result, passed }: Attempted) => ({ code: attempt.code, result, passed });
-    const parts = { without: shown(without), with: { ...shown(informed), prompt, tokens: tokenEstimate } };
-    out(JSON.stringify({ session, first: shown(failed), ...parts, start: start.prompt }));
-    return;
-  }
   const context = prompt
     .slice(prompt.indexOf('\n[Session Context]\n'), prompt.indexOf('\nTask prompt:'))
     .trim();

@@ -8,7 +8,6 @@ import { EVENT_VERSION } from '../contracts/event.js';
 import { type Token, token } from '../contracts/names.js';
 import type { SessionEvent } from '../contracts/session-events.js';
 import {
-  placed,
   SESSION_FILE_VERSION,
   sessionFileEnd,
   sessionFileEvent,
@@ -26,8 +25,6 @@ import { cliOf, note, out, withClient } from './command-context.js';
 import { allPages, progressLine } from './output.js';
 import { onSession, requireEvents, sessionGiven } from './session-argument.js';
 
-type ImportOptions = Flags<'json'> & Texts<'as'>;
-
 /** Events and bytes of a request. */
 const PAGE = 500;
 const PAGE_BYTES = 256 * 1024;
@@ -42,33 +39,30 @@ export function addImport(session: Command): void {
         'The events of the file are kept as history. A session that exists already is left as it is.',
     )
     .option('--as <name>', 'the name of the new session (default: the name in the file)')
-    .option('--json', 'print [{"session","events"}]')
     .examples(
       'throughline session import demo.jsonl',
       'throughline session import demo.jsonl --as demo-2',
       'throughline session export demo | throughline session import - --as demo-2',
     )
-    .action(async (path: string, { as, json = false }: ImportOptions, command: Command) => {
-      const made: { session: string; events: number }[] = [];
+    .action(async (path: string, { as }: Texts<'as'>, command: Command) => {
+      let isFirst = true;
       await withClient(cliOf(command), async (client) => {
         for await (const file of sessionFiles(path, await linesOf(path))) {
-          if (as !== undefined && made.length > 0)
+          if (as !== undefined && !isFirst)
             throw usageError(`--as names one session, and ${path} holds several: leave it out`);
+          isFirst = false;
           const session = as === undefined ? file.session : token(as, '--as');
           try {
             await imported(client, session, file);
+            out(`imported session ${session}: ${counted(file.events.length, 'event')}`);
           } catch (error) {
             if (codeOf(error) !== 'session_exists') throw error;
             // The others of the file are imported all the same.
             process.exitCode = 1;
             note(`-- ${messageOf(error)}`);
-            continue;
           }
-          made.push({ session, events: file.events.length });
-          if (!json) out(`imported session ${session}: ${counted(file.events.length, 'event')}`);
         }
       });
-      if (json) out(JSON.stringify(made));
     });
 }
 
@@ -146,7 +140,7 @@ export async function* sessionFiles(
         yield begun;
         begun = undefined;
       } else {
-        const stored = placed(checkedBy(sessionFileEvent, json));
+        const stored = checkedBy(sessionFileEvent, json);
         begun.state.add(stored);
         begun.events.push(stored.event);
       }
@@ -178,17 +172,9 @@ export function addExport(session: Command): void {
     .examples('throughline session export demo > demo.jsonl', 'throughline session export --all > all.jsonl')
     .action(async (_: string | undefined, { all = false }: ExportOptions, command: Command) => {
       const cli = cliOf(command);
-      const progress = progressLine();
       await withClient(cli, async (client) => {
         const names = all ? await allSessions(client) : [sessionGiven(cli, command)];
-        for (const name of names) {
-          const { events, skipped } = await exported(client, name, (count) =>
-            progress(`${counted(count, 'event')} exported`),
-          );
-          const left =
-            skipped === 0 ? '' : `; ${counted(skipped, 'message')} that cannot be read as events left out`;
-          note(`-- exported session ${name}: ${counted(events, 'event')}${left}`);
-        }
+        for (const name of names) await exportTo(client, name);
       }).catch((fault: unknown) => {
         if (systemCode(fault) !== 'EPIPE') throw fault;
         process.exitCode = 1;
@@ -202,7 +188,7 @@ async function allSessions({ tools }: ThroughlineClient): Promise<string[]> {
   return [...new Set(pages.flatMap(({ sessions }) => sessions.map(({ session }) => session)))];
 }
 
-async function exported(client: ThroughlineClient, session: string, onEvents: (count: number) => void) {
+async function exportTo(client: ThroughlineClient, session: string): Promise<void> {
   const write = async (lines: readonly object[]) => {
     // JSON that is the same, and that a terminal may be shown.
     const text = lines.map((line) => `${visible(JSON.stringify(line))}\n`).join('');
@@ -212,19 +198,19 @@ async function exported(client: ThroughlineClient, session: string, onEvents: (c
   requireEvents(token(session, 'session'), shown.sequence);
   const at = new Date().toISOString();
   await write([{ throughline: 'session', v: SESSION_FILE_VERSION, session, version: VERSION, at }]);
+  const progress = progressLine();
   let [events, skipped] = [0, 0];
-  for (let cursor: string | undefined; ; ) {
-    const request = { session, ...(cursor !== undefined && { cursor }) };
-    const page = await patiently(() => client.tools.sessionExport(request));
+  await allPages(async (cursor) => {
+    const page = await patiently(() => client.tools.sessionExport({ session, ...cursor }));
     await write(page.events);
     events += page.events.length;
     skipped += page.skipped;
-    onEvents(events);
-    cursor = page.next;
-    if (cursor === undefined) break;
-  }
+    progress(`${counted(events, 'event')} exported`);
+    return page.next === undefined ? {} : { next: page.next };
+  });
   await write([{ events }]);
-  return { events, skipped };
+  const left = skipped === 0 ? '' : `; ${counted(skipped, 'message')} that cannot be read as events left out`;
+  note(`-- exported session ${session}: ${counted(events, 'event')}${left}`);
 }
 
 /** Longest time to retry while the server is away, or limits the rate, during a long operation. */

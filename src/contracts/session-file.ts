@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { timestamp } from './event.js';
 import { figures } from './replies/session-reply.js';
 import type { Output } from './schema-fields.js';
-import { type StoredEvent, sessionEvent } from './session-events.js';
+import { sessionEvent } from './session-events.js';
 
 /**
  * A session as JSON lines: a head, the events from the oldest, and an end that proves the file is complete. Readable by
@@ -24,7 +24,7 @@ export const sessionFileHead = z.object({
 
 export const sessionFileEvent = z.object({
   sequence: z.int().positive().describe('Its sequence in the log that was exported.'),
-  after: z.int().nonnegative().optional().describe('The sequence that its append expected.'),
+  after: z.int().nonnegative().exactOptional().describe('The sequence that its append expected.'),
   event: sessionEvent.describe('The event.'),
 });
 
@@ -32,11 +32,6 @@ export const sessionFileEvent = z.object({
 export const sessionFileEnd = z.object({
   events: z.int().positive('must be 1 or more: there is nothing to import'),
 });
-
-/** Leaves out absent fields, as a log does. */
-export function placed({ sequence, after, event }: z.output<typeof sessionFileEvent>): StoredEvent {
-  return { sequence, event, ...(after !== undefined && { after }) };
-}
 
 /** An entry of the bucket `session_index`: the figures that lists show and are searched in, and the sequence that they reflect. */
 export const sessionIndexEntry = z.object({

@@ -69,14 +69,10 @@ export class NatsRejectedStore implements RejectedStore {
   }
 
   async page({ session, role, before, limit }: RejectedPageAsked): Promise<RejectedPage> {
-    const filter = rejectedSubjects(session, role);
-    const query = { stream: REJECTED_STREAM, filter, before, limit };
+    const { connection, timeoutMs } = this.#ports;
+    const query = { stream: REJECTED_STREAM, filter: rejectedSubjects(session, role), before, limit };
     try {
-      const { messages, total, next } = await newestPage(
-        this.#ports.connection,
-        query,
-        this.#ports.timeoutMs,
-      );
+      const { messages, total, next } = await newestPage(connection, query, timeoutMs);
       return { entries: messages.map(describe), total, ...(next !== undefined && { next }) };
     } catch (error) {
       throw toThroughlineError(error, 'reading rejected dispatches');

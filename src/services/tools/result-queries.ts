@@ -6,6 +6,7 @@ import type { Role } from '../../contracts/kinds.js';
 import { cursorOf, readCursor } from '../../contracts/list-limits.js';
 import { dispatchMessageId, dispatchSubject, parseDispatchSubject, token } from '../../contracts/names.js';
 import type { DispatchResult } from '../../contracts/replies/dispatch-result.js';
+import type { ToolReply } from '../../contracts/requests.js';
 import type { SessionEvent } from '../../contracts/session-events.js';
 import { caughtUp } from '../../engine/folding/caught-up.js';
 import type { RejectedStore, WholeRejection } from '../../engine/ports/dispatch-source.js';
@@ -167,17 +168,14 @@ function correction(
   );
 }
 
-interface ShownBody {
-  readonly body: string;
-  readonly encoding: 'utf8' | 'base64';
-  readonly truncated?: true;
-}
-
 /** Size of the rest of the reply. */
 const AROUND = 16_384;
 
 /** Returns the body: as text if it is UTF-8 and fits a reply as JSON, else in base64, of a large one the beginning. */
-export function shownBody(whole: Uint8Array, maxReplyBytes: number): ShownBody {
+export function shownBody(
+  whole: Uint8Array,
+  maxReplyBytes: number,
+): Omit<ToolReply<'rejected-show'>, 'rejected'> {
   const most = maxReplyBytes - AROUND;
   const text = textOf(whole);
   if (text !== undefined && Buffer.byteLength(JSON.stringify(text)) <= most)
@@ -195,11 +193,8 @@ function textOf(bytes: Uint8Array): string | undefined {
   }
 }
 
-export interface RetryPorts extends Pick<ToolPorts, 'source'> {
-  readonly reader: Pick<ToolPorts['reader'], 'load'>;
-  readonly rejected: Pick<RejectedStore, 'get' | 'remove'>;
-  readonly maxBodyBytes?: number;
-}
+type RetryPorts = Pick<ToolPorts, 'source' | 'reader' | 'rejected'> &
+  Partial<Pick<ToolPorts, 'maxBodyBytes'>>;
 
 /**
  * Publishes a rejected dispatch again, to its own subject, and then removes it from the store.

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { ThroughlineError } from '../../../src/contracts/errors.js';
 import type { LearningEvent } from '../../../src/contracts/learning-events.js';
 import { token } from '../../../src/contracts/names.js';
 import type { SessionEvent } from '../../../src/contracts/session-events.js';
@@ -111,6 +112,42 @@ describe('a command whose append meets a conflict', () => {
       code: 'conflict',
       message: expect.stringContaining('task-add lost'),
     });
+  });
+});
+
+describe('an append whose answer is lost', () => {
+  const lost = () => new ThroughlineError('unavailable', 'no PubAck within 1 ms');
+
+  it('is not reported as a duplicate of itself when another load sees its event first', async () => {
+    const { add, log, reader, kept } = onSessions();
+    let arrive = async () => {};
+    log.append.mockImplementationOnce((...args) => {
+      arrive = async () => void (await kept.log.append(...args));
+      return Promise.reject(lost());
+    });
+    const read = (...range: Parameters<SessionLog['read']>) => kept.log.read(...range);
+    log.read
+      .mockImplementationOnce(read)
+      .mockImplementationOnce(read)
+      // The event arrives, and another load folds it, while the search for it is on its way back.
+      .mockImplementationOnce(async (...range) => {
+        const found = await read(...range);
+        await arrive();
+        await reader.load(DEMO);
+        return found;
+      });
+    expect((await add('mine')).reply).toMatchObject({ task: { id: 'TAS-1' } });
+    expect((await read(DEMO, { after: 0 })).events).toHaveLength(1);
+  });
+
+  it('again and again ends in unavailable, and the commands behind it go on', async () => {
+    const { add, log, kept } = onSessions();
+    log.append.mockImplementation(() => Promise.reject(lost()));
+    const refused = add('first').finally(() => {
+      log.append.mockImplementation((...args) => kept.log.append(...args));
+    });
+    await expect(refused).rejects.toMatchObject({ code: 'unavailable' });
+    expect((await add('second')).reply).toMatchObject({ task: { id: 'TAS-1' } });
   });
 });
 
