@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { DISPATCH_STREAM, isToken, sessionSubjects, streamOf } from '../../src/contracts/names.js';
-import { factsOfEvent } from '../../src/memory/facts/statements.js';
 import { allRejected } from '../support/all-rejected.js';
 import { sessionsOf } from '../support/session-names.js';
 import {
@@ -10,7 +9,6 @@ import {
   implemented,
   newSession,
   publishReview,
-  publishWire,
   soon,
   systemOfFile,
   TEST_LAYOUT,
@@ -33,33 +31,6 @@ function rejectionOf(sequence: number) {
 }
 
 describe('a published result', () => {
-  it('a published result becomes one event with all its facts on the stream of its session', async () => {
-    const session = newSession('one');
-    const { sequence } = await publishWire(system.client, 'implementer', session, {
-      ...implemented('2.1'),
-      files_modified: ['src/a.ts', 'src/b.ts'],
-      tests: [{ command: 'npm test', passed: true }],
-      follow_up_actions: ['write the docs', 'tell the others'],
-    });
-    await allDealtWith(system.ports);
-
-    const [only, ...others] = await eventsOf(system, session);
-    expect(others).toEqual([]);
-    if (only?.event.type !== 'fact.recorded') throw new Error('no fact.recorded event');
-    expect(only.event.data.dispatch).toMatchObject({ sequence, task: '2.1', role: 'implementer' });
-    expect(
-      factsOfEvent(only.event).map(({ subject, relation, object }) => [subject, relation, object]),
-    ).toEqual([
-      ['task:2.1', 'completed_with', 'completed'],
-      ['task:2.1', 'summary', 'did 2.1'],
-      ['src/a.ts', 'modified_by', 'task:2.1'],
-      ['src/b.ts', 'modified_by', 'task:2.1'],
-      ['task:2.1', 'requires', 'write the docs'],
-      ['task:2.1', 'requires', 'tell the others'],
-      ['test:npm test', 'test_result', 'passed in task:2.1'],
-    ]);
-  });
-
   it('a published result gets the time and the sequence of its arrival, and its number in the subject', async () => {
     const session = newSession('time');
     const { sequence } = await publishReview(system.client, session, '1', 'approved');
@@ -81,7 +52,6 @@ describe('a published result', () => {
 
 describe('malformed input is kept whole, with its reason, and noted on its session', () => {
   const cases: [name: string, tail: string, body: Uint8Array, code: string, reason: RegExp][] = [
-    ['an empty body', 'S.implementer', bytes(''), 'marker_missing', /the body is empty/],
     ['an unknown role', 'S.boss', good('1'), 'subject_invalid', /role one of implementer, reviewer/],
     ['a wildcard for a session', '*.implementer', good('1'), 'subject_invalid', /dispatch\.<session>/],
   ];

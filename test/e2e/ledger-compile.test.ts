@@ -1,16 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { Token } from '../../src/contracts/names.js';
-import { partsOf } from '../prompt/parts.js';
 import { planSystemOfFile, TASKS_MD, TASKS_MD_LATER } from '../support/runs.js';
-import { eventsOf, newestOf, newSession, startSystem } from '../support/system.js';
+import { eventsOf, newSession } from '../support/system.js';
 
 const { folder, system } = await planSystemOfFile();
 
 const TASK = { taskId: '2.2', taskPrompt: 'Write the statements' };
-/** The state of the task in the plan, as its prompt says it: pending is not said. */
-const BEFORE = undefined;
-const AFTER = 'completed';
-
 /** A session that follows a file of its own. */
 async function following(name: string): Promise<{ session: Token; file: string; path: string }> {
   const session = newSession(name);
@@ -24,24 +19,11 @@ function compile(session: Token, more: object = {}) {
   return system.client.compile({ session, ...TASK, include: ['messages'], ...more });
 }
 
-function stateIn(reply: Parameters<typeof partsOf>[0]): unknown {
-  return partsOf(reply).packet.plan;
-}
-
 async function typesOf(session: Token): Promise<string[]> {
   return (await eventsOf(system, session)).map(({ event }) => event.type);
 }
 
 describe('a prompt of a run', () => {
-  it('a prompt of a run shows the task and the progress', async () => {
-    const { session } = await following('run');
-    const reply = await compile(session, { taskId: '2.1' });
-    const sequence = await newestOf(system, session);
-    expect(reply).toMatchObject({ ledger: { mode: 'ledger' }, sequence });
-    expect(partsOf(reply).packet).toEqual({ plan: 'completed' });
-    expect(partsOf(reply).taskPrompt).toContain('Requirements:\n- 1.2\n- 3');
-  });
-
   it('a prompt of a run falls back to what is known, and says why: the plan has no such task, or cannot be read', async () => {
     const { session, file } = await following('back');
     const fallback = (reason: string) => ({ mode: 'ledger_plus_fallback', reason });
@@ -53,22 +35,6 @@ describe('a prompt of a run', () => {
 });
 
 describe('a file that changes between two prompts', () => {
-  it('a changed file becomes one event even when twenty prompts and another process find it at once', async () => {
-    const { session, file } = await following('crowd');
-    await using other = await startSystem({
-      nats: system.nats,
-      env: { THROUGHLINE_TASKS_ROOTS: folder.path },
-    });
-    expect(other.url).toBe(system.url);
-    for (const [round, text] of [TASKS_MD_LATER, TASKS_MD, TASKS_MD_LATER].entries()) {
-      await folder.write(file, text);
-      const replies = await Promise.all(Array.from({ length: 20 }, () => compile(session)));
-      for (const reply of replies) expect(stateIn(reply)).toEqual(round === 1 ? BEFORE : AFTER);
-      expect(new Set(replies.map(({ prompt }) => prompt)).size).toBe(1);
-      expect(await typesOf(session)).toHaveLength(round + 2);
-    }
-  });
-
   it('a changed file does not change the prompt of the past', async () => {
     const { session, file } = await following('then');
     const { prompt, sequence: asOf } = await compile(session);

@@ -28,21 +28,6 @@ function clientAt(index: number): ThroughlineClient {
   return client;
 }
 
-describe('many at once', () => {
-  it('one of two agents that ask for the only ready task gets it, and the other gets nothing', async () => {
-    for (let round = 0; round < 10; round += 1) {
-      const session = newSession('one');
-      await clientAt(0).tools.taskAdd({ session, content: 'task' });
-      const answers = await Promise.all(
-        ['x', 'y'].map((claim, index) => clientAt(index).tools.taskNext({ session, claim })),
-      );
-      expect(answers.flatMap(({ task }) => task?.id ?? [])).toEqual(['TAS-1']);
-      const events = await eventsOf(system, session);
-      expect(events.map(({ event }) => event.type)).toEqual(['task.added', 'task.claimed']);
-    }
-  });
-});
-
 describe('a claim', () => {
   it('a claim lives by its lease: renewed without an event, and free once the lease has ended', async () => {
     const session = newSession('lease');

@@ -35,21 +35,6 @@ describe('telemetry of compilers that come and go', () => {
     return JSON.parse(stdout);
   }
 
-  it('telemetry is stored when its compiler stops, and goes on with the next one', async () => {
-    const session = await recorded();
-    const first = await compiler();
-    await compile(session, 3);
-    const tooLong = { session, taskId: '2', taskPrompt: 'x'.repeat(40_000) };
-    await expect(system.client.compile(tooLong)).rejects.toMatchObject({ code: 'prompt_overflow' });
-    expect(await first.stop()).toMatchObject({ code: 0 });
-    const counted = { errors: { prompt_overflow: 1 } };
-    expect(await telemetry(session)).toMatchObject({ ...counted, compiles: 3 });
-    const next = await compiler();
-    await compile(session, 2);
-    await next.stop();
-    expect(await telemetry(session)).toMatchObject({ ...counted, compiles: 5 });
-  });
-
   it('telemetry of a compiler that is killed lacks nothing but what came after its last write', async () => {
     const session = await recorded();
     const killed = await compiler();

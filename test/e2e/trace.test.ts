@@ -1,18 +1,9 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { Token } from '../../src/contracts/names.js';
-import { tracesOf } from '../../src/memory/session/session-state.js';
 import { type PreparedPrompt, withPreLlmCompaction } from '../../src/traces.js';
 import { step, steps } from '../memory/traces/compaction-entries.js';
 import { cli } from '../support/cli.js';
-import {
-  eventsOf,
-  freshState,
-  newestOf,
-  newSession,
-  sequencesOf,
-  soon,
-  systemOfFile,
-} from '../support/system.js';
+import { eventsOf, newSession, sequencesOf, soon, systemOfFile } from '../support/system.js';
 
 const system = await systemOfFile();
 
@@ -28,26 +19,6 @@ async function sessionWith(count: number): Promise<Token> {
 }
 
 describe('trace.append', () => {
-  it('trace.append says how many entries were added, and which were malformed and why', async () => {
-    const session = newSession('append');
-    const entries = [step(1), { intent_id: 'INT-1' }, step(2), 'no entry'];
-    const reply = await system.client.send('trace.append', { session, entries });
-    expect(reply).toEqual({
-      appended: 2,
-      sequence: await newestOf(system, session),
-      malformed: [
-        { index: 1, message: expect.stringContaining('action_type') },
-        { index: 3, message: expect.any(String) },
-      ],
-    });
-    const [stored] = await eventsOf(system, session);
-    expect(stored?.event).toMatchObject({
-      type: 'trace.appended',
-      data: { malformed: 2, malformed_because: expect.stringContaining('action_type') },
-    });
-    expect(tracesOf(await freshState(system, session)).malformed).toBe(2);
-  });
-
   it('trace.append refuses a request of which nothing can be read, names the field, and counts it', async () => {
     const session = newSession('append');
     const refused = system.client.send('trace.append', { session, entries: [{ intent_id: 5 }] });

@@ -1,7 +1,7 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { compileRequest } from '../../src/contracts/compile-request.js';
 import { cursorOf } from '../../src/contracts/list-limits.js';
-import { type LearningRequest, REQUEST_NAMES, rowOf, type ToolName } from '../../src/contracts/requests.js';
+import { REQUEST_NAMES, rowOf } from '../../src/contracts/requests.js';
 import { ATTACKS, attacks } from './attacks.js';
 import * as fc from './properties.js';
 
@@ -25,99 +25,62 @@ export function ofSession({ ofSession }: Contract, session: string, request: obj
   return ofSession === false ? request : { session, ...request };
 }
 
-const SETTINGS = {
-  ...{ implementerTokens: 8000, reviewerTokens: 9000, maxOutputTokens: 1000, tokenizer: 'approximate' },
-  boardFollowsResults: false,
+/** Fields that exclude others, or make a request wait. */
+const LEFT_OUT = new Set(['after', 'afterTimeoutMs', 'asOf', 'tasksPath', 'unfollow']);
+
+/** Values that a schema alone does not give: of a field, or of a field of one request. */
+const VALUES: Readonly<Record<string, unknown>> = {
+  session: 'demo',
+  taskId: '1',
+  tasksText: '- [ ] 1. One\n',
+  olderThan: '30d',
+  since: '2026-03-01',
   stallThresholds: { same_files: 4 },
+  replaces: '',
+  history: [],
+  'tool.fact-find cursor': cursorOf('facts', 9, 5),
+  'tool.session-export cursor': cursorOf('export', 0, 9, 64, ''),
+  'tool.session-list cursor': cursorOf('sessions', 0, 0, 'a', 0),
+  'tool.timeline-list cursor': cursorOf('timeline', 1, ''),
+  'tool.trace-list cursor': cursorOf('intents', 'INT-1'),
+  // Of another name: without the dry run it is refused.
+  'tool.session-forget confirm': 'other',
 };
 
-const TOOL_REQUESTS: Readonly<Record<ToolName, object>> = {
-  'task-add': { content: 'Write the parser', priority: 1, status: 'remaining', dependsOn: ['TAS-1'] },
-  'task-status': { id: 'TAS-1', status: 'blocked', reason: 'no network' },
-  'task-priority': { id: 'TAS-1', priority: 0 },
-  'task-depends': { id: 'TAS-2', dependsOn: 'TAS-1' },
-  'task-undepends': { id: 'TAS-2', dependsOn: ['TAS-1'] },
-  'task-content': { id: 'TAS-1', content: 'Write the lexer' },
-  'task-delete': { id: 'TAS-3' },
-  'task-next': { claim: 'agent-1', id: 'TAS-1', ttlMs: 30_000 },
-  'task-release': { id: 'TAS-1', claim: 'agent-1', note: 'Half done' },
-  'task-list': { status: 'remaining' },
-  'note-add': {
-    ...{ content: 'No docker', type: 'tip', by: 'anna' },
-    ...{ task: '2.1', paths: ['legacy/**'], branch: 'next' },
-  },
-  'note-edit': { id: 'NOT-1', content: 'No podman', type: 'stuck' },
-  'note-delete': { id: 'NOT-1' },
-  'note-list': { type: 'tip' },
-  'inbox-add': { content: 'Look at the build' },
-  'inbox-mark-read': { id: 'MSG-1' },
-  'inbox-list': { all: true },
-  'blocker-answer': {
-    ...{ task: '2.1', answer: 'Port 9464', question: 'Which port?', by: 'anna', agent: true },
-    replaces: '',
-  },
-  'iteration-start': { number: 2 },
-  'iteration-complete': { number: 2 },
-  'iteration-summary': { summary: 'Parser done', number: 1, tasksWorked: ['TAS-1'], replace: true },
-  'iteration-list': {},
-  'session-open': {
-    ...{ goal: 'A parser', spec: '# Parser', specPath: 'a.md', project: 'p' },
-    title: 'The parser',
-    settings: SETTINGS,
-  },
-  'session-complete': { force: true, reason: 'enough' },
-  'session-restart': { reason: 'more' },
-  'session-archive': { reason: 'shipped' },
-  'session-reopen': { reason: 'a bug' },
-  'fact-find': {
-    ...{ text: 'parser', task: '1', subject: 'a.ts', relation: ['issue'], tag: 'error' },
-    ...{ kind: 'rule', is: 'all', limit: 5, cursor: cursorOf('facts', 9, 5) },
-  },
-  'dispatch-show': { dispatch: 1, timeoutMs: 0 },
-  'telemetry-show': {},
-  'rejected-list': { role: 'reviewer', limit: 5, cursor: '5' },
-  'rejected-show': { id: 1 },
-  'rejected-retry': { id: 1, role: 'reviewer', body: '{}' },
-  'rejected-remove': { id: 1 },
-  // Of another name: without the dry run it is refused.
-  'session-forget': { confirm: 'other', dryRun: true, withLearnings: true },
-  'retention-show': {},
-  'retention-set': { project: 'attacked', action: 'archive', after: '90d', dryRun: false },
-  'session-export': { cursor: cursorOf('export', 0, 9, 64, '') },
-  'session-import': {
-    id: 'import',
-    checkpoint: {
-      ...{ v: 1, type: 'session.checkpoint', at: '2026-01-01T00:00:00.000Z', id: 'import' },
-      data: {
-        ...{ covers: 0, state: 'H4sI', reason: 'imported', events: 1 },
-        newest_dispatch: { sequence: 1, at: '2026-01-01T00:00:00.000Z' },
-      },
-    },
-    ...{ history: [], from: 0 },
-  },
-  'prompt-list': { task: '1', limit: 5, cursor: '5' },
-  'prompt-show': { id: 'a1' },
-  'health-show': { brief: true },
-  'session-list': {
-    names: ['demo'],
-    ...{ text: 'a', status: 'open', project: 'p', stalled: true, active: true, brief: true, limit: 5 },
-    ...{ olderThan: '30d', since: '2026-03-01', archived: true },
-    cursor: cursorOf('sessions', 0, 0, 'a', 0),
-  },
-  'fact-show': { id: 'abcd' },
-  'fact-retract': { id: 'abcd', reason: 'wrong', by: 'anna', agent: true },
-  'fact-restore': { id: 'abcd', reason: 'it holds', by: 'anna', agent: true },
-  'fact-erase': { id: 'M7', by: 'anna' },
-  'fact-correct': { id: 'abcd', text: 'Port 9464', reason: 'wrong', by: 'anna', agent: true },
-  'file-list': { text: 'parser', limit: 5 },
-  recall: { query: 'parser', project: 'p', limit: 5, maxTokens: 300 },
-  'timeline-list': {
-    ...{ kinds: ['result', 'rejected'], task: '1', failed: true, limit: 5, after: 1, upTo: 9 },
-    cursor: cursorOf('timeline', 1, ''),
-  },
-  'trace-list': { limit: 5, cursor: cursorOf('intents', 'INT-1') },
-  'snapshot-show': { whole: true },
-};
+interface JsonSchema {
+  readonly [keyword: string]: unknown;
+  readonly anyOf?: readonly JsonSchema[];
+  readonly oneOf?: readonly JsonSchema[];
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly items?: JsonSchema;
+  readonly minimum?: number;
+}
+
+/** A right value with every field of a schema. */
+function sampleOf(schema: JsonSchema, request: string, field = ''): unknown {
+  const { anyOf = [], oneOf = anyOf, properties, items, minimum = 0, type } = schema;
+  const known = VALUES[`${request} ${field}`] ?? VALUES[field];
+  if (known !== undefined) return known;
+  if ('const' in schema) return schema.const;
+  if (Array.isArray(schema.enum)) return schema.enum[0];
+  if (oneOf[0] !== undefined) return sampleOf(oneOf[0], request, field);
+  if (properties !== undefined)
+    return Object.fromEntries(
+      Object.entries(properties)
+        .filter(([name]) => !LEFT_OUT.has(name))
+        .map(([name, inner]) => [name, sampleOf(inner, request, name)]),
+    );
+  if (items !== undefined) return [sampleOf(items, request, field)];
+  if (type === 'boolean') return true;
+  if (type === 'integer' || type === 'number') return Math.max(1, minimum);
+  return schema.format === 'date-time' ? '2026-01-01T00:00:00.000Z' : 'abcd';
+}
+
+function goodOf(name: string, schema: z.ZodType, more: object = {}): Readonly<Record<string, unknown>> {
+  const json = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any', metadata: z.registry() });
+  const { session: _, ...good } = sampleOf(json as JsonSchema, name) as Record<string, unknown>;
+  return { ...good, ...more };
+}
 
 export const TRACE_ENTRY = {
   id: 'e1',
@@ -130,99 +93,33 @@ export const TRACE_ENTRY = {
   pin: true,
 };
 
-const LEARNING_GOOD: Readonly<Record<LearningRequest, Readonly<Record<string, unknown>>>> = {
-  'learning.propose': {
-    ...{
-      project: 'attacked',
-      content: 'Prefer explicit errors',
-      type: 'insight',
-      tags: ['errors'],
-      confidence: 0.5,
-    },
-    source: { session: 'attacked', dispatch: 1, note: 'NOT-1' },
-  },
-  'learning.list': { project: 'attacked', limit: 5, cursor: 'abc' },
-  'learning.search': { project: 'attacked', query: 'errors', maxResults: 3, minSimilarity: 0.1 },
-  'learning.edit': {
-    project: 'attacked',
-    id: 'abc',
-    content: 'Prefer them',
-    type: 'pattern',
-    tags: [],
-    by: 'me',
-  },
-  'learning.retract': { project: 'attacked', id: 'abc', reason: 'wrong', by: 'me' },
-  'proposal.list': { project: 'attacked', status: 'all', limit: 5, cursor: 'abc', projects: true },
-  'proposal.show': { project: 'attacked', id: 'abc' },
-  'proposal.accept': { project: 'attacked', id: 'abc', by: 'me', merge: false, separate: true },
-  'proposal.reject': { project: 'attacked', id: 'abc', reason: 'no', by: 'me' },
-};
-
-/** What every kind of prompt takes for its learnings. */
-const OF_LEARNINGS = { maxLearnings: 2, minSimilarity: 0.1, learningsAsOf: 1, project: 'attacked' };
-
-/** What every kind of prompt takes for the files that it names. */
-const OF_FILES = { maxFiles: 5, hints: { files: ['src/a.ts'], cwd: 'src' } };
-
-const OF_ROOM = { budget: { inputTokens: 5000, outputTokens: 100 }, binary: 'tl' };
-
-const OF_CALLER = { degraded: 'tasks.md is gone' };
-const COMPILE_REQUESTS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
-  dispatch: {
-    ...{ kind: 'dispatch', taskId: '1', taskPrompt: 'go on', role: 'reviewer', tags: ['test'], maxFacts: 5 },
-    ...{ maxTokens: 100, asOf: 1, explain: true, activeIntentId: 'INT-1', systemPrompt: 'You are one.' },
-    ...{ ...OF_ROOM, include: ['messages'] },
-    ...{ ...OF_LEARNINGS, ...OF_FILES, ...OF_CALLER },
-  },
-  iteration: {
-    ...{ kind: 'iteration', template: '{{tasks}}', binary: 'tl', extra: 'x', taskPrompt: 'y', taskId: '1' },
-    ...{ tags: ['test'], maxFacts: 5, maxTokens: 100, explain: true, activeIntentId: 'INT-1' },
-    ...{ after: 1, afterTimeoutMs: 0, now: '2026-01-01T00:00:00Z', ...OF_ROOM, include: ['facts'] },
-    ...{ ...OF_LEARNINGS, ...OF_FILES, ...OF_CALLER },
-  },
-  'session-start': {
-    ...{ kind: 'session-start', maxTokens: 100, asOf: 1, taskPrompt: 'y', binary: 'tl', explain: true },
-    ...{ ...OF_ROOM, include: ['lines'], branch: 'main', now: '2026-01-01T00:00:00Z' },
-    ...{ ...OF_LEARNINGS, ...OF_FILES, ...OF_CALLER },
-  },
-};
-
-const RUN_INIT = {
-  ...{ spec: 'parser', goal: 'g', tasksText: '- [ ] 1. One\n', requirementsText: '### 1.1\n' },
-  settings: SETTINGS,
-};
-
-const GOOD: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
-  ...Object.fromEntries(Object.entries(TOOL_REQUESTS).map(([name, good]) => [`tool.${name}`, good])),
-  ...LEARNING_GOOD,
-  'prompt.past': COMPILE_REQUESTS.dispatch ?? {},
-  'run.init': RUN_INIT,
-  'run.status': { task: '2.1', lists: ['plan'], status: 'blocked' },
+/** Values beside those of the schema and the example of a request. */
+const GOOD: Readonly<Record<string, object>> = {
   'trace.append': { entries: [TRACE_ENTRY] },
   'trace.record': { entries: [TRACE_ENTRY] },
-  'trace.compact': { intentId: 'INT-1' },
-  'trace.get': { id: 'e1', intentId: 'INT-1' },
-  'trace.pin': { id: 'e1', intentId: 'INT-1' },
+  'prompt.past': { asOf: 1 },
+  'tool.retention-set': { project: 'attacked', after: '90d' },
 };
 
 /** Requests to services. */
 export const REQUESTS: readonly Contract[] = [
-  ...REQUEST_NAMES.filter((name) => name !== 'prompt.compile').map((name) => ({
-    name,
-    subject: name,
-    schema: rowOf(name).request,
-    good: GOOD[name] ?? {},
-    ...(name === 'trace.record' && { answers: false as const }),
-    ...((rowOf(name).scope === 'no session' || rowOf(name).scope === 'project') && {
-      ofSession: false as const,
-    }),
-  })),
-  ...Object.entries(COMPILE_REQUESTS).map(([kind, good]) => ({
-    name: `compile ${kind}`,
-    subject: 'prompt.compile',
-    schema: compileRequest,
-    good,
-  })),
+  ...REQUEST_NAMES.filter((name) => name !== 'prompt.compile').map((name) => {
+    const { request: schema, example, scope } = rowOf(name);
+    const isOfSession = scope === 'session' || scope === 'any session';
+    const good = goodOf(name, schema, { ...example, ...GOOD[name] });
+    return {
+      name,
+      subject: name,
+      schema,
+      good,
+      ...(name === 'trace.record' && { answers: false as const }),
+      ...(!isOfSession && { ofSession: false as const }),
+    };
+  }),
+  ...compileRequest.options.map((schema) => {
+    const good = goodOf('prompt.compile', schema);
+    return { name: `compile ${good.kind}`, subject: 'prompt.compile', schema: compileRequest, good };
+  }),
 ];
 
 /** Bodies of dispatches, by role. */
