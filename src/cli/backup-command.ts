@@ -39,6 +39,8 @@ export function backupCommand(program: Command): void {
     });
 }
 
+type RestoreFlags = Flags<'json'> & Numbers<'replicas'>;
+
 export function restoreCommand(program: Command): void {
   program
     .command('restore')
@@ -50,19 +52,21 @@ export function restoreCommand(program: Command): void {
         'in the first example, and "throughline up" afterwards.',
     )
     .option('--replicas <n>', 'copies of each stream (default: as in the backup)', wholeNumber(1, 5))
+    .option('--json', 'print {"at", "layout", "streams"}')
     .examples(
       '"$(throughline admin nats-server)" --jetstream --addr 127.0.0.1 --store_dir ~/.local/state/throughline/server',
       'throughline admin restore /backups/2026-11-23',
     )
-    .action(async (directory: string, { replicas }: Numbers<'replicas'>, command: Command) => {
+    .action(async (directory: string, { replicas, json }: RestoreFlags, command: Command) => {
       const cli = cliOf(command);
       const progress = progressLine();
-      const { at, streams } = await withConnection(cli, (connection) =>
+      const { at, layout, streams } = await withConnection(cli, (connection) =>
         restore(connection, {
           ...{ directory, replicas, timeoutMs: cli.config.requestTimeoutMs },
           onProgress: (streams, of) => progress(`${streams} of ${counted(of, 'stream')} restored`),
         }),
       );
+      if (json) return out(JSON.stringify({ at, layout, streams: streams.length }));
       out(`restored ${counted(streams.length, 'stream')} of the backup of ${at}`);
       note(
         '-- start the services, then look at everything with "throughline doctor"; rules of retention are not restored',

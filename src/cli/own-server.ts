@@ -124,8 +124,14 @@ export function natsServerCommand(program: Command): void {
   program
     .command('nats-server')
     .description('Looks in this order: NATS_SERVER_BIN, PATH, the cache, the release archive, go install.')
-    .examples('throughline admin nats-server')
-    .action(async (_: object, command: Command) => out((await serverToStart(cliOf(command).config)).path));
+    .option('--json', 'print where it was found as well')
+    .examples('throughline admin nats-server', 'throughline admin nats-server --json')
+    .action(async (options: { json?: boolean }, command: Command) => {
+      const { config } = cliOf(command);
+      const source = await serverToStart(config);
+      if (options.json) return out(JSON.stringify(source));
+      out(source.path);
+    });
 }
 
 /** The server that `up` starts; what is tried and installed on the way is said on standard error. */

@@ -39,22 +39,23 @@ export function addImport(session: Command): void {
         'The events of the file are kept as history. A session that exists already is left as it is.',
     )
     .option('--as <name>', 'the name of the new session (default: the name in the file)')
+    .option('--json', 'print [{"session","events"}]')
     .examples(
       'throughline session import demo.jsonl',
       'throughline session import demo.jsonl --as demo-2',
       'throughline session export demo | throughline session import - --as demo-2',
     )
-    .action(async (path: string, { as }: Texts<'as'>, command: Command) => {
-      let isFirst = true;
+    .action(async (path: string, { as, json = false }: Texts<'as'> & Flags<'json'>, command: Command) => {
+      const made: { session: string; events: number }[] = [];
       await withClient(cliOf(command), async (client) => {
         for await (const file of sessionFiles(path, await linesOf(path))) {
-          if (as !== undefined && !isFirst)
+          if (as !== undefined && made.length > 0)
             throw usageError(`--as names one session, and ${path} holds several: leave it out`);
-          isFirst = false;
           const session = as === undefined ? file.session : token(as, '--as');
           try {
             await imported(client, session, file);
-            out(`imported session ${session}: ${counted(file.events.length, 'event')}`);
+            made.push({ session, events: file.events.length });
+            if (!json) out(`imported session ${session}: ${counted(file.events.length, 'event')}`);
           } catch (error) {
             if (codeOf(error) !== 'session_exists') throw error;
             // The others of the file are imported all the same.
@@ -63,6 +64,7 @@ export function addImport(session: Command): void {
           }
         }
       });
+      if (json) out(JSON.stringify(made));
     });
 }
 

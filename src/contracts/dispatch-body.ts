@@ -201,15 +201,17 @@ function kept(result: AnyResult, publishedAt: string): Outcome {
   if (files_renamed !== undefined)
     outcome.files_renamed = files_renamed
       .slice(0, MAX_LIST)
-      .map(({ from, to }) => ({ from: line(from), to: line(to) }));
+      .map(({ from, to }) => ({ from: line(from), to: line(to) }))
+      .filter(({ from, to }) => from !== '' && to !== '');
   if (tests !== undefined) outcome.tests = tests.slice(0, MAX_LIST).map(testRun);
   if (follow_up_actions !== undefined) outcome.follow_up_actions = lines(follow_up_actions);
   if (blockers !== undefined) outcome.blockers = lines(blockers);
   if (strengths !== undefined) outcome.strengths = lines(strengths);
   if (issues !== undefined) outcome.issues = bySeverity(issues).slice(0, MAX_LIST).map(reviewIssue);
   if (required_fixes !== undefined) outcome.required_fixes = lines(required_fixes);
-  if (questions !== undefined && questions.length > 0)
-    outcome.questions = questions.slice(0, KEPT.question.list).map(keptQuestion);
+  const asked = questions?.slice(0, KEPT.question.list).map(keptQuestion) ?? [];
+  // A text of invisible characters alone leaves nothing.
+  if (asked.some(isSaid)) outcome.questions = asked.filter(isSaid);
   if (intent_id !== undefined) outcome.intent_id = line(intent_id);
   if (branch !== undefined) outcome.branch = line(branch);
   if (commit !== undefined) outcome.commit = line(commit);
@@ -234,13 +236,16 @@ function reviewIssue({ severity, file, message, fix }: ReviewIssue): ReviewIssue
   return issue;
 }
 
-function keptQuestion({ text, options, default: usual }: Question): Question {
+function keptQuestion({ text, options, default: usual = '' }: Question): Question {
+  const goesOnWith = line(usual);
   return {
     text: line(text),
     ...(options !== undefined && { options: options.slice(0, KEPT.question.options).map(line) }),
-    ...(usual !== undefined && { default: line(usual) }),
+    ...(goesOnWith !== '' && { default: goesOnWith }),
   };
 }
+
+const isSaid = ({ text }: Question) => text !== '';
 
 function line(text: string): string {
   return clipText(oneLine(text), MAX_TEXT);

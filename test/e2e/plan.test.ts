@@ -1,4 +1,5 @@
 import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { partsOf } from '../prompt/parts.js';
 import { planSystemOfFile, TASKS_MD } from '../support/runs.js';
@@ -71,6 +72,16 @@ describe('run.status with the list of the plan', () => {
     expect(lists?.plan).toMatchObject([{ id: '2.2', blocked: true }]);
     await rm(tasksPath);
     expect((await system.client.runs.status({ session })).degraded).toMatch(/follow\.md: does not exist/);
+  });
+});
+
+it('run.init without its file fails with progress_ledger_missing_tasks and the path', async () => {
+  const tasksPath = join(folder.path, 'none.md');
+  const refused = system.client.runs.init({ session: 'refused', spec: 'parser', tasksPath });
+  await expect(refused).rejects.toMatchObject({
+    code: 'progress_ledger_missing_tasks',
+    message: expect.stringMatching(/none\.md: does not exist/),
+    details: { path: tasksPath },
   });
 });
 

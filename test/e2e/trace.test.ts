@@ -30,7 +30,8 @@ describe('trace.append', () => {
       code: 'schema_invalid',
     });
     const events = await eventsOf(system, session);
-    expect(events).toMatchObject([{ event: { data: { entries: [], malformed: 1 } } }]);
+    const why = { malformed_because: expect.stringContaining('intent_id') };
+    expect(events).toMatchObject([{ event: { data: { entries: [], malformed: 1, ...why } } }]);
   });
 });
 

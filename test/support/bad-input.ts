@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { compileRequest } from '../../src/contracts/compile-request.js';
+import { ROLES, type Role } from '../../src/contracts/kinds.js';
 import { cursorOf } from '../../src/contracts/list-limits.js';
 import { REQUEST_NAMES, rowOf } from '../../src/contracts/requests.js';
+import { RESULTS } from '../../src/contracts/results.js';
 import { ATTACKS, attacks } from './attacks.js';
 import * as fc from './properties.js';
 
@@ -36,8 +38,8 @@ const VALUES: Readonly<Record<string, unknown>> = {
   olderThan: '30d',
   since: '2026-03-01',
   stallThresholds: { same_files: 4 },
-  replaces: '',
-  history: [],
+  'tool.blocker-answer replaces': '',
+  'tool.session-import history': [],
   'tool.fact-find cursor': cursorOf('facts', 9, 5),
   'tool.session-export cursor': cursorOf('export', 0, 9, 64, ''),
   'tool.session-list cursor': cursorOf('sessions', 0, 0, 'a', 0),
@@ -123,37 +125,9 @@ export const REQUESTS: readonly Contract[] = [
 ];
 
 /** Bodies of dispatches, by role. */
-export const DISPATCHES = {
-  implementer: {
-    ...{
-      task_id: '1',
-      status: 'completed',
-      summary: 'did it',
-      files_modified: ['a.ts'],
-      files_changed: ['b.ts'],
-    },
-    tests: [{ command: 'npm test', passed: true, failures: ['x'] }],
-    follow_up_actions: ['y'],
-    blockers: ['z'],
-    intent_id: 'INT-1',
-  },
-  reviewer: {
-    ...{
-      task_id: '1',
-      assessment: 'needs_changes',
-      strengths: ['a'],
-      required_fixes: ['b'],
-      intent_id: 'INT-1',
-    },
-    issues: [{ severity: 'critical', file: 'a.ts', message: 'm', fix: 'f' }],
-    result_id: 'r-1',
-  },
-  observer: {
-    task_id: '1',
-    summary: 'saw it',
-    facts: [{ subject: 'a.ts', relation: 'uses', object: 'b.ts', tags: ['dependency'] }],
-  },
-} as const;
+export const DISPATCHES = Object.fromEntries(
+  ROLES.map((role) => [role, goodOf(role, RESULTS[role], { task_id: '1' })]),
+) as Readonly<Record<Role, Readonly<Record<string, unknown>>>>;
 
 /** Names that a caller may give for a session, a role or any other token of a subject. */
 export const BAD_TOKENS: readonly string[] = [

@@ -29,7 +29,7 @@ function needed(role: Role) {
 /** The names by which a field of a result may go. */
 const names = fc.constantFrom(
   ...new Set([
-    ...ROLES.flatMap((role) => Object.keys(DISPATCHES[role as keyof typeof DISPATCHES] ?? {})),
+    ...ROLES.flatMap((role) => Object.keys(DISPATCHES[role])),
     ...['filesModified', 'notes', 'findings', 'fixes', 'test', 'review', 'result', 'data', 'extra'],
   ]),
 );
@@ -70,7 +70,7 @@ describe.each(ROLES)('reading a result of an %s', (role) => {
   });
 
   it('a result with one field spoiled keeps the facts of its other fields', () => {
-    const whole = DISPATCHES[role as keyof typeof DISPATCHES] as Record<string, unknown>;
+    const whole = DISPATCHES[role];
     const fields = Object.keys(whole).filter((field) => field !== 'task_id' && field !== verdictField);
     const value = fc.oneof(fc.jsonValue({ maxDepth: 3 }), fc.constantFrom(...BAD_VALUES));
     fc.assert(
@@ -88,7 +88,7 @@ describe.each(ROLES)('reading a result of an %s', (role) => {
 
   it('a result that has been read is read again as it is', () => {
     fc.assert(
-      fc.property(mutated(DISPATCHES[role as keyof typeof DISPATCHES]), (json) => {
+      fc.property(mutated(DISPATCHES[role]), (json) => {
         const once = readResult(json, role);
         if (!once.ok) return;
         const twice = readResult(once.value, role);
