@@ -37,7 +37,7 @@ export interface NoteContext {
  * @param more parts that follow its text
  */
 export function noteItem(ranked: RankedFact, more: readonly string[], context: NoteContext): Item {
-  const { fact, matched } = ranked;
+  const { fact } = ranked;
   const saying = sayingOf(ranked);
   const first = clipText(saying, MAX_SAYING);
   const longer = more.map((_, at) => quoted([first, ...more.slice(0, at + 1)].join(' ')));
@@ -46,7 +46,7 @@ export function noteItem(ranked: RankedFact, more: readonly string[], context: N
   return {
     whole: line(longer.at(-1) ?? first),
     get forms() {
-      const matchedTokens = new Set(matched);
+      const matchedTokens = new Set(ranked.matched);
       const matters = (word: string) => tokens(`/${word}`).some((token) => matchedTokens.has(token));
       return [...excerpts(saying, matters, { ...LINE, most: MAX_SAYING }), ...longer].map(line);
     },

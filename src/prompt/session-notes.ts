@@ -188,13 +188,15 @@ export function memoryOf(
   const hasFiles = (task: string) => past.rows.some((row) => row.task === task);
   const isAnothers = isForOthers(state, taskId, text);
   const namesLikely = ({ object }: SessionFact) => likely.some(({ path }) => object.includes(path));
-  const relevant = [...chosen, ...rest].filter(({ group, fact, matched }) => {
+  const relevant = [...chosen, ...rest].filter((hit) => {
+    const { group, fact } = hit;
     if (taskId !== '' && fact.note !== undefined && isAnothers(fact.object)) return false;
-    if (group === 'requirements') return matched.length >= STRONG || namesLikely(fact) || !isOld(state, fact);
+    if (group === 'requirements')
+      return !isOld(state, fact) || hit.matched.length >= STRONG || namesLikely(fact);
     if (group !== 'work' || useful.has(fact.sourceTaskId)) return true;
     if (isRoutine(fact.object)) return false;
     // Work with files is of use only by its files; without a word of the task it is near by meaning.
-    return matched.length === 0 ? useful.size <= LEAST_WORK : !hasFiles(fact.sourceTaskId);
+    return hit.matched.length === 0 ? useful.size <= LEAST_WORK : !hasFiles(fact.sourceTaskId);
   });
   const failed = relevant.filter(({ fact }) => fact.relation === RELATIONS.failed);
   const isTriedAbove = ({ object, sourceTaskId: task }: SessionFact) =>
@@ -207,7 +209,9 @@ export function memoryOf(
     if (facts[section].length === MOST[section]) continue;
     if (section === 'work' && (isTriedAbove(fact) || facts.work.some((other) => other.fact === fact)))
       continue;
-    places.push({ section, index: facts[section].push({ ...hit, fact }) - 1 });
+    const { group, score, tokens, matched } = hit;
+    const shown = fact === hit.fact ? hit : { fact, group, score, tokens, matched };
+    places.push({ section, index: facts[section].push(shown) - 1 });
   }
   const ranks = new Map([...useful].map((task, rank) => [task, rank]));
   const rankOf = ({ fact }: RankedFact) => ranks.get(fact.sourceTaskId) ?? useful.size;
@@ -311,7 +315,7 @@ function newestFirst(work: RankedFact[], filesOf: ReadonlyMap<string, readonly s
 /** True for something left to do of long ago, which was probably done or given up. */
 function isOld(state: SessionState, { validFrom, sourceSequence }: SessionFact): boolean {
   if (Date.parse(state.lastEventAt) - Date.parse(validFrom) < OLD_MS) return false;
-  return pastOf(state).rows.filter(({ sequence }) => sequence > sourceSequence).length > OLD_RESULTS;
+  return (pastOf(state).rows.at(-1 - OLD_RESULTS)?.sequence ?? sourceSequence) > sourceSequence;
 }
 
 /** Restricts each section in an order to the first `PLACES` facts of the memory, and appends all others. */

@@ -1,5 +1,6 @@
 import { knownAs } from '../search/path-table.js';
-import type { FactIndex, IndexedFact, WordIndex } from './fact-index.js';
+import { rarity, saturation, type WordIndex } from '../search/word-index.js';
+import type { FactIndex, IndexedFact } from './fact-index.js';
 import type { FactGroup, SessionFact, WeighedFact } from './fact-types.js';
 
 const GROUP_WEIGHTS: Readonly<Record<FactGroup, number>> = {
@@ -19,9 +20,9 @@ const PRIOR = 50;
 /** Minimum weight of a word that finds facts, and of a word that counts at all. */
 const RARE = 0.2;
 const NOTHING = 0.05;
-/** BM25's b, the penalty for long facts, and k1, the saturation of repeated hits. */
+/** BM25's b, the penalty for long facts, and the share of a word that a fact of average length has once. */
 const LENGTH = 0.4;
-const SATURATION = 1.2;
+const ONCE = saturation(1, 1);
 /** Minimum sum of word weights: more than one common word. Long queries need more, since they match by chance. */
 const ENOUGH = 0.6;
 /** For findings and conventions: missing one costs more than reading it. */
@@ -40,17 +41,53 @@ export interface Lead {
 }
 
 /** A candidate fact with the decisions about it. */
-export interface Candidate {
+export class Candidate implements WeighedFact {
+  readonly entry: IndexedFact;
+  readonly because: WeighedFact['because'];
+  readonly score: number;
   /** False if it may only take places reserved for its kind. */
   readonly isFree: boolean;
-  readonly entry: IndexedFact;
-  readonly score: number;
-  readonly because: WeighedFact['because'];
-  readonly matched: () => string[];
-  isChosen: boolean;
+  /** Words that it may contain. */
+  readonly #words: readonly string[];
+  isChosen = false;
   left: WeighedFact['left'];
-  /** The near-duplicate. */
-  sameAs: SessionFact | undefined;
+  duplicateOf: string | undefined;
+
+  /** @param words of the query; without them, neither words nor files speak for it */
+  constructor(
+    entry: IndexedFact,
+    because: WeighedFact['because'],
+    { score = 0, isFree = true, words = [] as readonly string[] } = {},
+  ) {
+    this.entry = entry;
+    this.because = because;
+    this.score = score;
+    this.isFree = isFree;
+    this.#words = words;
+  }
+
+  get fact(): SessionFact {
+    return this.entry.fact;
+  }
+
+  get group(): FactGroup {
+    return this.entry.group;
+  }
+
+  get tokens(): number {
+    return tokensOf(this.fact);
+  }
+
+  /** Made when it is asked for: most candidates are not shown. */
+  get matched(): readonly string[] {
+    const has = new Set(this.entry.words);
+    return this.#words.filter((word) => has.has(word));
+  }
+}
+
+/** At four characters a token. */
+export function tokensOf(fact: Pick<SessionFact, 'subject' | 'relation' | 'object'>): number {
+  return Math.ceil((fact.subject.length + fact.relation.length + fact.object.length) / 4);
 }
 
 /** A fact with its likeness to the task by meaning, up to 1, or with the sum of its evidence. */
@@ -96,11 +133,11 @@ export class FactHits {
   }
 
   /** Returns the words that count, the rarest first. */
-  #addFrom(index: WordIndex, words: readonly string[]): string[] {
-    const { averageWords } = index;
+  #addFrom(index: WordIndex<IndexedFact>, words: readonly string[]): string[] {
+    const { averageLength } = index;
     const weighed = words.map((word) => {
       const { entries, times } = index.of(word);
-      return { word, entries, times, weight: rarity(entries.length, index.size) };
+      return { word, entries, times, weight: weightIn(index.size, entries.length) };
     });
     const counting = weighed.filter(({ weight }) => weight >= NOTHING).sort((a, b) => b.weight - a.weight);
     // Rare words first: a common word only adds to facts found by a rare one.
@@ -109,7 +146,7 @@ export class FactHits {
         const entry = entries[at] as IndexedFact;
         if (weight < RARE && !this.#has(entry.place, HIT)) continue;
         const place = this.#placeOf(entry);
-        const share = shareOf(times[at] as number, entry, averageWords);
+        const share = saturation(times[at] as number, entry.length / averageLength, LENGTH) / ONCE;
         this.#text[place] = (this.#text[place] as number) + weight * share;
       }
     }
@@ -175,44 +212,31 @@ export class FactHits {
         best = Math.max(best, (this.#text[place] as number) + (this.#similar[place] as number));
     for (const entry of this.#hits) {
       // Beside a good match a weak one is noise, except for findings.
-      const { place } = entry;
+      const { place, group } = entry;
       const text = this.#text[place] as number;
       const file = this.#file[place] as number;
       const similar = this.#similar[place] as number;
       const enough = chance * (isHeld(entry) ? ENOUGH_HELD : ENOUGH);
-      const words = text >= enough ? text : 0;
+      const byWords = text >= enough ? text : 0;
       const sum = text + file + similar;
       const isWeak = !isHeld(entry) && !this.#has(place, USEFUL | NEAR) && sum < LEAST_SHARE * best;
-      if (isWeak || (words === 0 && file === 0 && similar === 0)) {
+      if (isWeak || (byWords === 0 && file === 0 && similar === 0)) {
         faint.push(entry);
         continue;
       }
       const alike = this.#has(place, NEAR) ? 'meaning' : 'similar';
-      const because = words >= file && words >= similar ? 'words' : file >= similar ? 'file' : alike;
+      const because = byWords >= file && byWords >= similar ? 'words' : file >= similar ? 'file' : alike;
       const speaks = sum * weightOf(entry);
-      found.push({
-        entry,
-        because,
-        score: speaks / (1 + speaks),
-        // Other findings of a busy file would take all places.
-        isFree: !isHeld(entry) || because !== 'file' || this.#has(place, MEANT),
-        matched: () => this.#matchedBy(entry),
-        isChosen: false,
-        left: undefined,
-        sameAs: undefined,
-      });
+      const words = text === 0 ? [] : group === 'files' ? this.#pathWords : this.#textWords;
+      // Other findings of a busy file would take all places.
+      const isFree = !isHeld(entry) || because !== 'file' || this.#has(place, MEANT);
+      found.push(new Candidate(entry, because, { score: speaks / (1 + speaks), isFree, words }));
     }
     return { found, faint: () => faint.map((entry) => ({ entry, value: this.#sumOf(entry) })) };
   }
 
   #sumOf({ place }: IndexedFact): number {
     return (this.#text[place] as number) + (this.#file[place] as number) + (this.#similar[place] as number);
-  }
-
-  #matchedBy({ place, group, words }: IndexedFact): string[] {
-    if (this.#text[place] === 0) return [];
-    const known = new Set(words);
-    return (group === 'files' ? this.#pathWords : this.#textWords).filter((word) => known.has(word));
   }
 
   #raise(evidence: Float64Array, entry: IndexedFact, worth: number): number {
@@ -238,16 +262,9 @@ export class FactHits {
   }
 }
 
-/** Returns the share of a word's weight that a fact gets: 1 for one occurrence in a fact of average length. */
-function shareOf(times: number, { words }: IndexedFact, averageWords: number): number {
-  const length = 1 - LENGTH + (LENGTH * words.length) / averageWords;
-  return (times * (1 + SATURATION)) / (times + SATURATION * length);
-}
-
-/** Returns 1 for a word in one fact, less for a common one. */
-function rarity(holders: number, all: number): number {
-  const idf = (count: number) => Math.log(1 + (all + PRIOR - count + 0.5) / (count + 0.5));
-  return idf(Math.max(1, holders)) / idf(1);
+/** Returns the weight of a word among so many facts: 1 for one that a single fact has, less for a common one. */
+function weightIn(all: number, holders: number): number {
+  return rarity(Math.max(1, holders), all + PRIOR) / rarity(1, all + PRIOR);
 }
 
 function weightOf({ fact, group, isBare }: IndexedFact): number {

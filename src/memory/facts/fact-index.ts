@@ -3,6 +3,7 @@ import { addTo, lowerBound } from '../../shared/collections.js';
 import { clipText, oneSpelling } from '../../shared/text.js';
 import { knownAs } from '../search/path-table.js';
 import { tokenCounts } from '../search/tokens.js';
+import { type IndexedText, placeIn, WordIndex } from '../search/word-index.js';
 import {
   FACT_GROUPS,
   type FactGroup,
@@ -13,63 +14,15 @@ import {
   type SessionFact,
 } from './fact-types.js';
 
-/** The facts that have a word, and how often each has it. */
-interface Posting {
-  readonly entries: IndexedFact[];
-  readonly times: number[];
-}
-
-/** Indexes facts by words. */
-export class WordIndex {
-  readonly #postings = new Map<string, Posting>();
-  #facts = 0;
-  #words = 0;
-
-  get size(): number {
-    return this.#facts;
-  }
-
-  get averageWords(): number {
-    return this.#facts === 0 ? 1 : this.#words / this.#facts;
-  }
-
-  /** Facts with this word. */
-  of(word: string): Posting {
-    return this.#postings.get(word) ?? NOWHERE;
-  }
-
-  add(entry: IndexedFact): void {
-    this.#facts += 1;
-    this.#words += entry.words.length;
-    for (const [at, word] of entry.words.entries()) {
-      const posting = this.#postings.get(word) ?? { entries: [], times: [] };
-      this.#postings.set(word, posting);
-      posting.entries.push(entry);
-      posting.times.push(entry.times[at] as number);
-    }
-  }
-
-  remove(entry: IndexedFact): void {
-    this.#facts -= 1;
-    this.#words -= entry.words.length;
-    for (const word of entry.words) {
-      const posting = this.#postings.get(word);
-      const at = posting === undefined ? -1 : placeIn(posting.entries, entry);
-      if (posting?.entries.length === 1) this.#postings.delete(word);
-      else if (at >= 0) for (const list of [posting?.entries, posting?.times]) list?.splice(at, 1);
-    }
-  }
-}
-
 /**
  * Indexes the valid facts of a store by words, files and tasks. Text and changed files are counted separately, so that
  * a folder with many files does not make its name a common word.
  */
 export class FactIndex {
   readonly #facts = new Map<SessionFact, IndexedFact>();
-  readonly text = new WordIndex();
+  readonly text = new WordIndex<IndexedFact>();
   /** By the words of their paths. */
-  readonly changedFiles = new WordIndex();
+  readonly changedFiles = new WordIndex<IndexedFact>();
   readonly #byFile = new Map<string, IndexedFact[]>();
   readonly #byTask = new Map<string, IndexedFact[]>();
   readonly #telling = new FactsByAge();
@@ -130,13 +83,12 @@ export class FactIndex {
     return this.#byTask.get(task) ?? NONE;
   }
 
-  #wordsOf({ group }: IndexedFact): WordIndex {
+  #wordsOf({ group }: IndexedFact): WordIndex<IndexedFact> {
     return group === 'files' ? this.changedFiles : this.text;
   }
 }
 
 const NONE: readonly IndexedFact[] = [];
-const NOWHERE: Posting = { entries: [], times: [] };
 
 function removeFrom(lists: Map<string, IndexedFact[]>, key: string, entry: IndexedFact): void {
   const entries = lists.get(key) ?? [];
@@ -145,52 +97,28 @@ function removeFrom(lists: Map<string, IndexedFact[]>, key: string, entry: Index
   else if (at >= 0) entries.splice(at, 1);
 }
 
-/** Returns the index of an entry in a list sorted by slot; -1 if it is not there. */
-function placeIn(entries: readonly IndexedFact[], entry: IndexedFact): number {
-  const at = lowerBound(entries, entry.slot, ({ slot }) => slot);
-  return entries[at] === entry ? at : -1;
-}
-
-/** The facts of one dispatch, in the order of its rules. */
-interface OfDispatch {
-  readonly sequence: number;
-  readonly entries: IndexedFact[];
-}
-
 /** Facts sorted by age as they are added and removed, so that a query for the newest need not sort. */
 class FactsByAge {
-  /** Oldest first, since nearly all new facts are the newest. */
-  readonly #dispatches: OfDispatch[] = [];
+  /** Oldest dispatch first, since nearly all new facts are the newest; the facts of a dispatch against the order of its rules. */
+  readonly #entries: IndexedFact[] = [];
 
   /** The entry's slot must be the highest. */
   add(entry: IndexedFact): void {
-    const sequence = entry.fact.sourceSequence;
-    const at = this.#placeOf(sequence);
-    const known = this.#dispatches[at];
-    if (known?.sequence === sequence) known.entries.push(entry);
-    else this.#dispatches.splice(at, 0, { sequence, entries: [entry] });
+    this.#entries.splice(this.#placeOf(entry), 0, entry);
   }
 
   remove(entry: IndexedFact): void {
-    const place = this.#placeOf(entry.fact.sourceSequence);
-    const entries = this.#dispatches[place]?.entries ?? [];
-    const at = entries.indexOf(entry);
-    if (at < 0) return;
-    if (entries.length === 1) this.#dispatches.splice(place, 1);
-    else entries.splice(at, 1);
+    const at = this.#entries.indexOf(entry, this.#placeOf(entry));
+    if (at >= 0) this.#entries.splice(at, 1);
   }
 
   /** Yields the newest dispatch first, each in the order of its rules. */
   *newestFirst(): Generator<IndexedFact, void> {
-    for (let at = this.#dispatches.length - 1; at >= 0; at -= 1)
-      yield* (this.#dispatches[at] as OfDispatch).entries;
+    for (let at = this.#entries.length - 1; at >= 0; at -= 1) yield this.#entries[at] as IndexedFact;
   }
 
-  /** Returns the index of a dispatch, or its insertion point. */
-  #placeOf(sequence: number): number {
-    const newest = this.#dispatches.at(-1)?.sequence ?? 0;
-    if (newest < sequence) return this.#dispatches.length;
-    return lowerBound(this.#dispatches, sequence, (dispatch) => dispatch.sequence);
+  #placeOf({ fact }: IndexedFact): number {
+    return lowerBound(this.#entries, fact.sourceSequence, (other) => other.fact.sourceSequence);
   }
 }
 
@@ -208,7 +136,7 @@ type Contents = Omit<IndexedFact, 'fact' | 'slot' | 'place' | 'meant' | 'saying'
 const known = new WeakMap<SessionFact, Contents>();
 
 /** A fact with its search data. */
-export class IndexedFact {
+export class IndexedFact implements IndexedText {
   readonly fact: SessionFact;
   /** Order within a dispatch. */
   readonly slot: number;
@@ -221,6 +149,7 @@ export class IndexedFact {
   readonly words!: readonly string[];
   /** How often it has each word. */
   readonly times!: readonly number[];
+  readonly length!: number;
   /** Number of words from the object, which come first. */
   readonly objectWords!: number;
   /** Sorted words with a digit; facts with different ones are different matters. */
@@ -281,6 +210,7 @@ function contentsOf(fact: SessionFact): Contents {
   return {
     words: [...counts.keys()],
     times: [...counts.values()],
+    length: counts.size,
     objectWords: objectTokens.length,
     numbers: objectTokens
       .filter((word) => DIGIT.test(word))

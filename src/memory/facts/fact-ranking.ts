@@ -3,7 +3,7 @@ import { insertAt } from '../../shared/collections.js';
 import type { CoveringTask } from '../search/covering-work.js';
 import { BUSY, endOf, fileClass, fileWords, isNamed, knownAs } from '../search/path-table.js';
 import { tokens } from '../search/tokens.js';
-import { type Candidate, FactHits, isHeld, type Lead, type RatedFact } from './fact-hits.js';
+import { Candidate, FactHits, isHeld, type Lead, type RatedFact } from './fact-hits.js';
 import type { FactIndex, IndexedFact } from './fact-index.js';
 import type { ISessionFactStore } from './fact-store.js';
 import {
@@ -342,7 +342,7 @@ class FactChoice {
       passed[entry.place] = 1;
       if (sayings.has(entry.saying)) return;
       sayings.add(entry.saying);
-      this.#rest.push({ ...UNMATCHED, entry, because });
+      this.#rest.push(new Candidate(entry, because));
     };
     const near = faint.filter(({ entry }) => !entry.isDull);
     near.sort((a, b) => b.value - a.value || byAge(a.entry, b.entry));
@@ -363,28 +363,19 @@ class FactChoice {
     const cut = this.#isCut ? this.#candidates.filter(isCut).map(({ entry }) => entry) : [];
     const chosen = this.#chosen;
     const best = [chosen.slice(0, PLACES), chosen.slice(PLACES)].flatMap((some) => some.sort(byWorth));
-    return { chosen: best.map(ranked), cut, rest: this.#rest.map(ranked) };
+    return { chosen: best, cut, rest: this.#rest };
   }
 
   considered(): WeighedFact[] {
-    const best = [...this.#chosen].sort(byWorth).slice(0, CONSIDERED);
+    const best = this.#chosen.toSorted(byWorth).slice(0, CONSIDERED);
     const filled = new Set(this.#rest.map(({ entry }) => entry));
     for (const candidate of this.#candidates) {
       if (best.length >= CONSIDERED) break;
-      if (!candidate.isChosen && !filled.has(candidate.entry)) best.push(candidate);
+      if (candidate.isChosen || filled.has(candidate.entry)) continue;
+      if (!this.#isCut) candidate.left ??= 'rank';
+      best.push(candidate);
     }
-    const recent = this.#rest.slice(0, CONSIDERED - best.length);
-    return [...best.sort(byWorth), ...recent].map((candidate) => ({
-      ...ranked(candidate),
-      because: candidate.because,
-      ...(!candidate.isChosen && this.#whyLeft(candidate)),
-    }));
-  }
-
-  #whyLeft(candidate: Candidate): Pick<WeighedFact, 'left' | 'duplicateOf'> {
-    const left = candidate.left ?? (this.#isCut ? undefined : 'rank');
-    const other = candidate.sameAs;
-    return { ...(left && { left }), ...(other && { duplicateOf: other.id }) };
+    return [...best.sort(byWorth), ...this.#rest.slice(0, CONSIDERED - best.length)];
   }
 
   /** Chooses candidates that say something new, up to `most`. */
@@ -396,35 +387,20 @@ class FactChoice {
       const other = compared.find(({ entry }) => saySame(candidate.entry, entry));
       if (other !== undefined) {
         candidate.left = 'near-duplicate';
-        candidate.sameAs = other.entry.fact;
+        candidate.duplicateOf = other.fact.id;
       } else if (isWanted(candidate)) {
         candidate.isChosen = true;
+        candidate.left = undefined;
         this.#chosen.push(candidate);
-        this.#tokens += tokensOf(candidate.entry.fact);
+        this.#tokens += candidate.tokens;
       }
     }
   }
 }
 
-/** A fact added though neither words nor files speak for it. */
-const UNMATCHED = {
-  ...{ score: 0, isFree: true, isChosen: true, left: undefined, sameAs: undefined },
-  matched: () => [],
-};
-
 /** True if another item says it already. */
 function isSaid({ left }: Candidate): boolean {
   return left === 'near-duplicate' || left === 'likely file';
-}
-
-function ranked(candidate: Candidate): RankedFact {
-  const { fact, group } = candidate.entry;
-  return { fact, group, score: candidate.score, tokens: tokensOf(fact), matched: candidate.matched() };
-}
-
-/** At four characters a token. */
-export function tokensOf(fact: Pick<SessionFact, 'subject' | 'relation' | 'object'>): number {
-  return Math.ceil((fact.subject.length + fact.relation.length + fact.object.length) / 4);
 }
 
 /** Orders by score, then group and severity, then newest first; within a dispatch in the order of its rules. */
@@ -482,10 +458,10 @@ export class KeywordFactRetriever implements IFactRetriever {
 function withinBudget(ranked: readonly RankedFact[], maxTokens: number): RankedFact[] {
   const kept: RankedFact[] = [];
   let spent = 0;
-  for (const entry of ranked) {
-    spent += entry.tokens;
+  for (const { fact, group, score, tokens, matched } of ranked) {
+    spent += tokens;
     if (spent > maxTokens) break;
-    kept.push(entry);
+    kept.push({ fact, group, score, tokens, matched });
   }
   return kept;
 }

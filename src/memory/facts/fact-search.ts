@@ -1,6 +1,6 @@
 import { addTo } from '../../shared/collections.js';
-import { rarity, saturation } from '../search/similar-results.js';
 import { isTelling, tokens } from '../search/tokens.js';
+import { type IndexedText, WordIndex } from '../search/word-index.js';
 import type { FactIndex, IndexedFact } from './fact-index.js';
 
 /** A fact that a search found. */
@@ -34,6 +34,12 @@ interface Candidate {
   isFound: boolean;
 }
 
+/** A task as a text: the words of the query that its facts and their days have. */
+interface TaskText extends IndexedText {
+  /** In their order. */
+  readonly facts: readonly Candidate[];
+}
+
 /**
  * Finds the facts that fit a query, the best first, then the newest. BM25 counts the words of a fact and, less, those of its
  * whole task; meaning counts beside them. A fact beside a good one is better for it: questions stand beside their answers.
@@ -45,72 +51,50 @@ export function searchFacts(
   query: string,
   closeness: ((text: string) => number) | undefined,
 ): SearchedFact[] {
-  const tasks = new Map<string, Candidate[]>();
+  const words = tokens(query.slice(0, MAX_QUERY), MAX_TOKENS);
   const candidates = new Map<IndexedFact, Candidate>();
+  const counts = new Map<string, Map<string, number>>();
+  const count = (task: string, word: string, times: number) => {
+    const known = counts.get(task);
+    known?.set(word, times + (known.get(word) ?? 0));
+  };
+  const byTask = new Map<string, Candidate[]>();
   for (const entry of index.byAge(false).newestFirst()) {
     const meaning = Math.max(0, closeness?.(entry.meant) ?? 0);
     const candidate = { entry, own: MEANING * meaning, matched: [], isFound: meaning >= NEAR };
     candidates.set(entry, candidate);
-    addTo(tasks, entry.fact.sourceTaskId, candidate);
+    addTo(byTask, entry.fact.sourceTaskId, candidate);
+    counts.set(entry.fact.sourceTaskId, new Map());
   }
-  const ofTasks = addWords(index, tokens(query.slice(0, MAX_QUERY), MAX_TOKENS), candidates, tasks);
+  index.text.search(words, (entry, score, word, times) => {
+    const candidate = candidates.get(entry);
+    if (candidate === undefined) return;
+    candidate.own += score;
+    candidate.matched.push(word);
+    candidate.isFound ||= isTelling(word);
+    count(entry.fact.sourceTaskId, word, times);
+  });
+  const tasks = new WordIndex<TaskText>();
+  const asked = new Set(words);
+  const scores = new Map<TaskText, number>();
+  for (const [task, facts] of byTask) {
+    for (const word of new Set(dayWords(facts))) if (asked.has(word)) count(task, word, 1);
+    const has = counts.get(task) ?? new Map<string, number>();
+    const length = facts.reduce((sum, { entry }) => sum + entry.length, 0);
+    const text = { facts, slot: tasks.size, words: [...has.keys()], times: [...has.values()], length };
+    tasks.add(text);
+    scores.set(text, 0);
+  }
+  tasks.search(words, (task, score) => scores.set(task, score + (scores.get(task) ?? 0)));
   const found: SearchedFact[] = [];
-  for (const [task, inTask] of tasks) {
-    const ofTask = TASK * (ofTasks.get(task) ?? 0);
-    for (const [at, { entry, own, matched, isFound }] of inTask.entries()) {
-      const beside = [inTask[at - 1], inTask[at + 1]].filter((other) => other !== undefined);
+  for (const [{ facts }, ofTask] of scores)
+    for (const [at, { entry, own, matched, isFound }] of facts.entries()) {
+      const beside = [facts[at - 1], facts[at + 1]].filter((other) => other !== undefined);
       if (!isFound && !beside.some((other) => other.isFound)) continue;
-      const sum = own + NEIGHBOUR * Math.max(0, ...beside.map((other) => other.own)) + ofTask;
+      const sum = own + NEIGHBOUR * Math.max(0, ...beside.map((other) => other.own)) + TASK * ofTask;
       found.push({ entry, score: sum / (1 + sum), matched });
     }
-  }
   return found.sort((a, b) => b.score - a.score || b.entry.fact.sourceSequence - a.entry.fact.sourceSequence);
-}
-
-/** Adds the words of the query to the facts that have them; returns the share of the query's weight that each task has. */
-function addWords(
-  index: FactIndex,
-  words: readonly string[],
-  candidates: ReadonlyMap<IndexedFact, Candidate>,
-  tasks: ReadonlyMap<string, readonly Candidate[]>,
-): Map<string, number> {
-  const lengths = new Map<string, number>();
-  const days = new Map<string, string[]>();
-  for (const [task, inTask] of tasks) {
-    lengths.set(
-      task,
-      inTask.reduce((sum, { entry }) => sum + entry.words.length, 0),
-    );
-    for (const word of new Set(dayWords(inTask))) addTo(days, word, task);
-  }
-  const meanLength = [...lengths.values()].reduce((sum, length) => sum + length, 0) / tasks.size;
-  const { text } = index;
-  const weights = words.map((word) => rarity(text.of(word).entries.length, text.size));
-  const whole = weights.reduce((sum, weight) => sum + weight, 0);
-  const sums = new Map<string, number>();
-  let wholeOfTasks = 0;
-  for (const [place, word] of words.entries()) {
-    const { entries, times } = text.of(word);
-    const share = (weights[place] as number) / whole;
-    const inTasks = new Map((days.get(word) ?? []).map((task) => [task, 1]));
-    for (const [at, entry] of entries.entries()) {
-      const candidate = candidates.get(entry);
-      if (candidate === undefined) continue;
-      const count = times[at] as number;
-      candidate.own += share * saturation(count, entry.words.length / text.averageWords);
-      candidate.matched.push(word);
-      candidate.isFound ||= isTelling(word);
-      const { sourceTaskId: task } = entry.fact;
-      inTasks.set(task, count + (inTasks.get(task) ?? 0));
-    }
-    const weight = rarity(inTasks.size, tasks.size);
-    wholeOfTasks += weight;
-    for (const [task, count] of inTasks) {
-      const more = weight * saturation(count, (lengths.get(task) ?? 0) / meanLength);
-      sums.set(task, (sums.get(task) ?? 0) + more);
-    }
-  }
-  return new Map([...sums].map(([task, sum]) => [task, sum / wholeOfTasks]));
 }
 
 const DAY = new Intl.DateTimeFormat('en', { dateStyle: 'long', timeZone: 'UTC' });

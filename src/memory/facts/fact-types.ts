@@ -154,7 +154,7 @@ export interface WeighedFact extends RankedFact {
   readonly because: 'words' | 'file' | 'similar' | 'meaning' | 'recent';
   readonly left?: 'rank' | 'near-duplicate' | 'one task' | 'held' | 'likely file' | undefined;
   /** Id of the near-duplicate. */
-  readonly duplicateOf?: string;
+  readonly duplicateOf?: string | undefined;
 }
 
 export interface FactRanking {

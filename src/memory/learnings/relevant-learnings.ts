@@ -1,6 +1,6 @@
 import type { RelevanceMethod } from '../../contracts/learning-events.js';
-import { rarity, saturation } from '../search/similar-results.js';
 import { isTelling, tokens } from '../search/tokens.js';
+import { type IndexedText, WordIndex } from '../search/word-index.js';
 import { closenessTo, type WordVectors } from '../search/word-vectors.js';
 import type { Learning, RankedLearning } from './learnings-state.js';
 
@@ -133,63 +133,42 @@ export function lexicalSearch(
   query: string,
   maxResults: number,
 ): RankedLearning[] {
-  const { indexed, lengths, meanLength, postings } = indexOf(learnings);
-  const scores = new Float64Array(indexed.length);
-  const fits = new Uint8Array(indexed.length);
-  let whole = 0;
-  for (const word of wordsOf(query)) {
-    const posting = postings.get(word);
-    const weight = rarity(posting?.size ?? 0, indexed.length);
-    whole += weight;
-    if (posting === undefined) continue;
-    const telling = isTelling(word) ? 1 : 0;
-    for (const [slot, times] of posting) {
-      const share = saturation(times, (lengths[slot] ?? 0) / meanLength);
-      scores[slot] = (scores[slot] ?? 0) + weight * share;
-      fits[slot] = (fits[slot] ?? 0) | telling;
-    }
-  }
-  const found: RankedLearning[] = [];
-  for (const [slot, learning] of indexed.entries())
-    if (fits[slot] === 1) found.push({ learning, score: (scores[slot] ?? 0) / whole });
+  const scores = new Map<IndexedLearning, number>();
+  const fitting = new Set<IndexedLearning>();
+  indexOf(learnings).search(wordsOf(query), (entry, score, word) => {
+    scores.set(entry, score + (scores.get(entry) ?? 0));
+    if (isTelling(word)) fitting.add(entry);
+  });
+  const found = [...fitting].map((entry) => ({ learning: entry.learning, score: scores.get(entry) ?? 0 }));
   return best(found, maxResults);
 }
 
-interface LexicalIndex {
-  readonly indexed: readonly Learning[];
-  readonly lengths: readonly number[];
-  readonly meanLength: number;
-  /** Term frequency by word and position of the learning. */
-  readonly postings: ReadonlyMap<string, Map<number, number>>;
+interface IndexedLearning extends IndexedText {
+  readonly learning: Learning;
 }
 
 /** Cached for a version of the learnings, and the words of a learning for its life: learnings are immutable. */
-const indexes = new WeakMap<ReadonlyMap<string, Learning>, LexicalIndex>();
-const known = new WeakMap<Learning, readonly string[]>();
+const indexes = new WeakMap<ReadonlyMap<string, Learning>, WordIndex<IndexedLearning>>();
+const known = new WeakMap<Learning, Omit<IndexedLearning, 'slot'>>();
 
-function indexOf(learnings: ReadonlyMap<string, Learning>): LexicalIndex {
+function indexOf(learnings: ReadonlyMap<string, Learning>): WordIndex<IndexedLearning> {
   const cached = indexes.get(learnings);
   if (cached !== undefined) return cached;
-  const indexed = [...learnings.values()];
-  const words = indexed.map(allWordsOf);
-  const lengths = words.map(({ length }) => length);
-  const meanLength = lengths.reduce((sum, length) => sum + length, 0) / indexed.length;
-  const postings = new Map<string, Map<number, number>>();
-  for (const [slot, learningWords] of words.entries())
-    for (const word of learningWords) {
-      const posting = postings.get(word) ?? new Map<number, number>();
-      postings.set(word, posting.set(slot, (posting.get(slot) ?? 0) + 1));
-    }
-  const index = { indexed, lengths, meanLength, postings };
+  const index = new WordIndex<IndexedLearning>();
+  for (const learning of learnings.values()) index.add({ ...indexed(learning), slot: index.size });
   indexes.set(learnings, index);
   return index;
 }
 
-function allWordsOf(learning: Learning): readonly string[] {
-  const { content, tags } = learning;
-  const words = known.get(learning) ?? [...wordsOf(content), ...wordsOf(tags.join(' '))];
-  known.set(learning, words);
-  return words;
+function indexed(learning: Learning): Omit<IndexedLearning, 'slot'> {
+  const before = known.get(learning);
+  if (before !== undefined) return before;
+  const words = [...wordsOf(learning.content), ...wordsOf(learning.tags.join(' '))];
+  const counts = new Map<string, number>();
+  for (const word of words) counts.set(word, 1 + (counts.get(word) ?? 0));
+  const made = { learning, words: [...counts.keys()], times: [...counts.values()], length: words.length };
+  known.set(learning, made);
+  return made;
 }
 
 /** The dash prevents a first word such as `Test` from being read as a verb. */

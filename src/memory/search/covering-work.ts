@@ -1,8 +1,8 @@
 import type { LikelyFile } from './likely-files.js';
 import type { PastResults, PastRow } from './past-results.js';
 import { BUSY, FILE_CLASSES } from './path-table.js';
-import { rarity } from './similar-results.js';
 import { isTelling, tokens } from './tokens.js';
+import { rarity } from './word-index.js';
 
 /** A past task with the expected use of its line: the chance that it touched a file that the asked task will touch. */
 export interface CoveringTask {

@@ -2,8 +2,9 @@ import { insertAt } from '../../shared/collections.js';
 import { recordOf } from '../../shared/text.js';
 import type { PastResults } from './past-results.js';
 import { endOf, fileWords } from './path-table.js';
-import { rarity, type SimilarResult, similarResults, type TouchedClasses } from './similar-results.js';
+import { type SimilarResult, similarResults, type TouchedClasses } from './similar-results.js';
 import { plainWords, tokens } from './tokens.js';
+import { rarity } from './word-index.js';
 
 /**
  * Predicts the files that a task will touch, from past results.

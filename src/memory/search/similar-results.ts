@@ -1,6 +1,7 @@
 import { insertAt } from '../../shared/collections.js';
 import type { PastResults, PastRow } from './past-results.js';
 import { FILE_CLASSES } from './path-table.js';
+import { rarity } from './word-index.js';
 
 /** A past result with its similarity, 0 to 1. */
 export interface SimilarResult {
@@ -103,22 +104,4 @@ function insert(best: SimilarResult[], row: PastRow, similarity: number): void {
   // A newer one of the same similarity comes first.
   while (at > 0 && (best[at - 1]?.similarity ?? 0) <= similarity) at -= 1;
   if (at < SIMILAR) insertAt(best, at, { row, similarity }, SIMILAR);
-}
-
-/** The usual constants: saturation of repetitions, and weight of length. */
-const K1 = 1.2;
-const B = 0.75;
-
-/** Returns the inverse document frequency: above 0, higher for rarer words. */
-export function rarity(holders: number, all: number): number {
-  return Math.log(1 + (all - holders + 0.5) / (holders + 0.5));
-}
-
-/**
- * Returns the share of a word's weight for `times` occurrences: 0 to 1, higher in short texts.
- *
- * @param relativeLength length relative to the mean
- */
-export function saturation(times: number, relativeLength: number): number {
-  return times / (times + K1 * (1 - B + B * relativeLength));
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { KeywordFactRetriever, tokensOf } from '../../../src/memory/facts/fact-ranking.js';
+import { tokensOf } from '../../../src/memory/facts/fact-hits.js';
+import { KeywordFactRetriever } from '../../../src/memory/facts/fact-ranking.js';
 import { InMemorySessionFactStore } from '../../../src/memory/facts/fact-store.js';
 import type { FactQuery, SessionFact } from '../../../src/memory/facts/fact-types.js';
 import { fact, factsFrom, implementer, reviewer, roleResults } from '../../support/builders.js';
