@@ -4,6 +4,7 @@ import type { ReplyPart } from '../contracts/kinds.js';
 import { type LearningsInPrompt, NO_LEARNINGS } from '../memory/learnings/learnings-state.js';
 import type { WordVectors } from '../memory/search/word-vectors.js';
 import { factsOf, type SessionState, seenState } from '../memory/session/session-state.js';
+import { onceFor } from '../shared/collections.js';
 import { DISPATCH } from './dispatch-prompt.js';
 import { fillPrompt } from './fill-prompt.js';
 import { ITERATION } from './iteration-prompt.js';
@@ -194,14 +195,5 @@ function compileKind<Request extends CompileRequest, Section extends string, Own
     ...draft.replyFields(shown, parts, prompt),
     budget: report,
     chosen: chosenOf(memory, facts, learningsShown(learnings, shown.learnings).ranked),
-  };
-}
-
-/** Remembers the last argument and its result. */
-function onceFor<Key extends object, Made>(make: (key: Key) => Made): (key: Key) => Made {
-  let last: { readonly key: Key; readonly made: Made } | undefined;
-  return (key) => {
-    if (last?.key !== key) last = { key, made: make(key) };
-    return last.made;
   };
 }

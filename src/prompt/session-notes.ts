@@ -13,7 +13,7 @@ import {
 } from '../memory/facts/fact-types.js';
 import { coveringTasks, LEAST_WORK, MOST_WORK } from '../memory/search/covering-work.js';
 import { LIKELY, type LikelyFile, PERHAPS, recall } from '../memory/search/likely-files.js';
-import { fileWords } from '../memory/search/path-table.js';
+import { queryPaths } from '../memory/search/path-table.js';
 import { isRoutine } from '../memory/search/tokens.js';
 import { closenessTo, type WordVectors } from '../memory/search/word-vectors.js';
 import { factsOf, ledgersOf, pastOf, type SessionState } from '../memory/session/session-state.js';
@@ -168,7 +168,7 @@ export function memoryOf(
   const covering = coveringTasks(past, candidates, text, (task) =>
     index.ofTask(task).some(({ isSummary, fact }) => isSummary && !isRoutine(fact.object)),
   );
-  const paths = [...likely.map(({ path }) => path), ...(hints?.files ?? []), ...fileWords(text), ...changed];
+  const paths = [...likely.map(({ path }) => path), ...(hints?.files ?? []), ...queryPaths(text), ...changed];
   const here = {
     branch:
       query.branch ??

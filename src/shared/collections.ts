@@ -56,8 +56,25 @@ export function defined<Value extends object>(value: Value): Defined<Value> {
   return Object.fromEntries(entries) as Defined<Value>;
 }
 
-/** Inserts an item; the last one leaves a list that has `most` already. Unlike `splice`, it allocates nothing. */
-export function insertAt<Item>(items: Item[], at: number, item: Item, most: number): void {
+/** Inserts an item into a sorted list, behind all that it is not before; the last one leaves a list that has `most` already. */
+export function insertSorted<Item>(
+  items: Item[],
+  item: Item,
+  most: number,
+  isBefore: (item: Item, other: Item) => boolean,
+): void {
+  let at = items.length;
+  while (at > 0 && isBefore(item, items[at - 1] as Item)) at -= 1;
+  if (at >= most) return;
   for (let to = Math.min(items.length, most - 1); to > at; to -= 1) items[to] = items[to - 1] as Item;
   items[at] = item;
+}
+
+/** Remembers the last argument and its result. */
+export function onceFor<Key, Made>(make: (key: Key) => Made): (key: Key) => Made {
+  let last: { readonly key: Key; readonly made: Made } | undefined;
+  return (key) => {
+    if (last?.key !== key) last = { key, made: make(key) };
+    return last.made;
+  };
 }

@@ -1,10 +1,10 @@
+import { isDeepStrictEqual } from 'node:util';
 import { KEPT } from '../../contracts/kept-limits.js';
-import { bySeverity, type Role } from '../../contracts/kinds.js';
-import type { AnyResult, Question, ReviewIssue, RoleResult, TestRun } from '../../contracts/results.js';
+import type { Role } from '../../contracts/kinds.js';
+import type { AnyResult, RoleResult } from '../../contracts/results.js';
 import type { FactRecorded, Outcome } from '../../contracts/session-events.js';
-import { clipText, quoted } from '../../shared/text.js';
-import { CONVENTION, EXTRACTION_RULES, ownFacts } from './extraction-rules.js';
-import { RuleBasedFactExtractor } from './fact-extractor.js';
+import { EXTRACTION_RULES, ownFacts } from './extraction-rules.js';
+import { type Extraction, RuleBasedFactExtractor } from './fact-extractor.js';
 import { type RecordedFact, saysTheSame } from './fact-types.js';
 
 /**
@@ -49,96 +49,51 @@ export function statingFacts(event: FactRecorded): readonly RecordedFact[] {
 
 function factsBy(rules: RuleBasedFactExtractor, { data }: FactRecorded): readonly RecordedFact[] {
   const { dispatch, facts } = data;
-  if (data.facts_complete) return facts;
   const { role, task, outcome } = dispatch;
+  return data.facts_complete ? facts : extractedFrom(rules, role, task, outcome, facts).facts;
+}
+
+function extractedFrom(
+  rules: RuleBasedFactExtractor,
+  role: Role,
+  task: string,
+  outcome: Outcome,
+  facts: readonly RecordedFact[],
+): Extraction {
   // Not a whole result: an outcome has the fields that the rules read, and facts are taken as recorded.
   const result = { ...outcome, task_id: task, facts } as unknown as RoleResult['result'];
-  return rules.extract({ role, result } as RoleResult, task).facts;
+  return rules.extract({ role, result } as RoleResult, task);
 }
 
 /**
- * Returns the facts that the event must store if the others are derived from the outcome; `undefined` if derived facts
- * would differ.
+ * Returns what the event of a result stores: its own facts if the rules derive the others from the outcome, else all of them
+ * (`isComplete`); and the number of facts that are left out for space.
  */
-export function factsBeyond(
+export function factsToStore(
   { result, role }: { readonly result: AnyResult; readonly role: Role },
   outcome: Outcome,
-): readonly RecordedFact[] | undefined {
-  const { facts, artifacts } = result;
-  if (!isWhole(result, outcome) || factsAtMost(result) > MOST) return undefined;
-  if (lengthOf(facts) + lengthOf(artifacts) === 0) return NO_FACTS;
-  const recorded = ownFacts(result, result.task_id, role);
-  return recorded.filter((fact, at) => recorded.findIndex((other) => saysTheSame(other, fact)) === at);
+  rules: RuleBasedFactExtractor,
+): Extraction & { readonly isComplete: boolean } {
+  const { task_id: task, facts, artifacts } = result;
+  const recorded = lengthOf(facts) + lengthOf(artifacts) === 0 ? NO_FACTS : ownFacts(result, task, role);
+  const own = recorded.filter((fact, at) => recorded.findIndex((other) => saysTheSame(other, fact)) === at);
+  // Nearly all: running the rules would take ten times as long.
+  const isPlain =
+    DERIVED.every((field) => isDeepStrictEqual(result[field], outcome[field])) && factsAtMost(result) <= MOST;
+  if (isPlain) return { facts: own, omitted: 0, isComplete: false };
+  const all = rules.extract({ role, result } as RoleResult, task);
+  const derived = extractedFrom(FOLLOWING, role, task, outcome, own);
+  return isDeepStrictEqual(derived, all)
+    ? { facts: own, omitted: all.omitted, isComplete: false }
+    : { ...all, isComplete: true };
 }
 
 const NO_FACTS: readonly RecordedFact[] = Object.freeze([]);
-
-/** True if the rules derive the same facts from an outcome as from its result. */
-function isWhole(result: AnyResult, outcome: Outcome): boolean {
-  return (
-    isSameText(result.summary, outcome.summary) &&
-    isSameText(result.branch, outcome.branch) &&
-    isSameText(result.commit, outcome.commit) &&
-    areSameTexts(result.files_modified, outcome.files_modified) &&
-    areSameRuns(result.tests, outcome.tests) &&
-    areSameTexts(result.follow_up_actions, outcome.follow_up_actions) &&
-    areSameTexts(result.blockers, outcome.blockers) &&
-    areSameTexts(textsIn(result.questions), textsIn(outcome.questions)) &&
-    areSameIssues(result.issues, outcome.issues) &&
-    areSameTexts(result.required_fixes, outcome.required_fixes)
-  );
-}
-
-function textsIn(questions: readonly Question[] | undefined): string[] | undefined {
-  return questions?.map(({ text }) => text);
-}
-
-/** True if a text and its stored copy produce the same fact. Most are stored unchanged. */
-function isSameText(text: string | undefined, kept: string | undefined): boolean {
-  if (text === kept) return true;
-  if (text === undefined || kept === undefined) return false;
-  return quoted(kept) === clipText(quoted(text), KEPT.fact.object);
-}
-
-function areSameTexts(texts: readonly string[] | undefined, kept: readonly string[] | undefined): boolean {
-  if (texts === undefined || kept === undefined) return texts === kept;
-  if (texts.length !== kept.length) return false;
-  for (let at = 0; at < texts.length; at += 1) if (!isSameText(texts[at], kept[at])) return false;
-  return true;
-}
-
-/** In a fact their text follows other text, so cutting or folding them alone may produce a different line. */
-function areSameRuns(runs: readonly TestRun[] | undefined, kept: readonly TestRun[] | undefined): boolean {
-  if (runs === undefined || kept === undefined) return runs === kept;
-  if (runs.length !== kept.length) return false;
-  return runs.every(({ command, failures = [] }, at) => {
-    const { command: keptCommand, failures: keptFailures = [] } = kept[at] ?? {};
-    if (command !== keptCommand || failures.length !== keptFailures.length) return false;
-    return failures.every((failure, index) => failure === keptFailures[index]);
-  });
-}
-
-/** The outcome is sorted by severity, but conventions come in the order of the result. */
-function areSameIssues(
-  issues: readonly ReviewIssue[] | undefined,
-  kept: readonly ReviewIssue[] | undefined,
-): boolean {
-  if (issues === undefined || kept === undefined) return issues === kept;
-  if (issues.length !== kept.length) return false;
-  const sorted = bySeverity(issues);
-  const isSame = sorted.every(({ file, message, fix }, at) => {
-    const one = kept[at];
-    // A convention is recognized by words that may be cut off or change lines.
-    if (one === undefined) return false;
-    if (message !== one.message && [message, one.message].some((text) => CONVENTION.test(text))) return false;
-    return isSameText(message, one.message) && isSameText(file, one.file) && isSameText(fix, one.fix);
-  });
-  if (!isSame) return false;
-  return (
-    sorted.every((issue, at) => issue === issues[at]) ||
-    !issues.some(({ message }) => CONVENTION.test(message))
-  );
-}
+/** The fields of an outcome from which facts are derived. */
+const DERIVED = [
+  ...(['summary', 'branch', 'commit', 'files_modified', 'tests', 'follow_up_actions'] as const),
+  ...(['blockers', 'questions', 'issues', 'required_fixes'] as const),
+];
 
 /** An upper bound. An issue with a fix may be twice as long. */
 function factsAtMost(result: AnyResult): number {

@@ -1,8 +1,8 @@
 import { RELATIONS } from '../../contracts/relations.js';
-import { insertAt } from '../../shared/collections.js';
+import { insertSorted } from '../../shared/collections.js';
 import type { CoveringTask } from '../search/covering-work.js';
-import { BUSY, endOf, fileClass, fileWords, isNamed, knownAs } from '../search/path-table.js';
-import { tokens } from '../search/tokens.js';
+import { BUSY, endOf, fileClass, isNamed, knownAs, queryPaths } from '../search/path-table.js';
+import { queryTokens } from '../search/tokens.js';
 import { Candidate, FactHits, isHeld, type Lead, type RatedFact } from './fact-hits.js';
 import type { FactIndex, IndexedFact } from './fact-index.js';
 import type { ISessionFactStore } from './fact-store.js';
@@ -66,9 +66,6 @@ export interface FactsAsked {
 /** Past work that is selected for its words alone, at most: it may say what the task must know. */
 const SPOKEN = 5;
 
-/** Limits of the query, in characters and tokens. */
-const MAX_QUERY = 8000;
-const MAX_TOKENS = 400;
 const SHORT_QUERY = 25;
 
 /** Selects facts. The same facts and request give the same answer, whatever the order in which facts arrived. */
@@ -86,7 +83,7 @@ export function rankFacts(store: ISessionFactStore, query: FactsAsked): FactRank
     (query.tags === undefined || entry.fact.tags.some((tag) => query.tags?.includes(tag))) &&
     (entry.fact.sourceTaskId !== query.taskId ||
       (query.besideLedger === true && isBesideLedger(entry, index)));
-  const words = tokens(query.text.slice(0, MAX_QUERY), MAX_TOKENS);
+  const words = queryTokens(query.text);
   const hits = new FactHits(index);
   hits.addWords(words);
   hits.addFiles(leadsFrom(query, index));
@@ -154,9 +151,7 @@ function nearest(
     if (likeness < NEAR || !isAsked(entry)) continue;
     const known = near.get(group) ?? [];
     near.set(group, known);
-    const above = known.findIndex((other) => other.value < likeness);
-    const at = above < 0 ? known.length : above;
-    if (at < most) insertAt(known, at, { entry, value: likeness }, most);
+    insertSorted(known, { entry, value: likeness }, most, (one, other) => one.value > other.value);
   }
   return [...near.values()].flat();
 }
@@ -208,7 +203,7 @@ function ranksOf(
 
 /** Returns the files whose facts matter, best first: open ones, those that the task names, likely ones. */
 function leadsFrom({ text, open = [], files }: FactsAsked, index: FactIndex): Lead[] {
-  const words = fileWords(text.slice(0, MAX_QUERY));
+  const words = queryPaths(text);
   const found = [...open, ...words].flatMap(
     (path) => endOf(path, (end) => index.ofFile(end).length > 0) ?? [],
   );

@@ -1,5 +1,5 @@
 import { addTo } from '../../shared/collections.js';
-import { isTelling, tokens } from '../search/tokens.js';
+import { isTelling, queryTokens, tokens } from '../search/tokens.js';
 import { type IndexedText, WordIndex } from '../search/word-index.js';
 import type { FactIndex, IndexedFact } from './fact-index.js';
 
@@ -21,9 +21,6 @@ const NEIGHBOUR = 0.4;
 const TASK = 0.7;
 /** The least likeness that finds a fact without a common word. */
 const NEAR = 0.3;
-/** Limits of the query, in characters and tokens. */
-const MAX_QUERY = 8000;
-const MAX_TOKENS = 400;
 
 /** A fact while it is searched. */
 interface Candidate {
@@ -51,7 +48,7 @@ export function searchFacts(
   query: string,
   closeness: ((text: string) => number) | undefined,
 ): SearchedFact[] {
-  const words = tokens(query.slice(0, MAX_QUERY), MAX_TOKENS);
+  const words = queryTokens(query);
   const candidates = new Map<IndexedFact, Candidate>();
   const counts = new Map<string, Map<string, number>>();
   const count = (task: string, word: string, times: number) => {

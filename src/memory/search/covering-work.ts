@@ -1,7 +1,7 @@
 import type { LikelyFile } from './likely-files.js';
 import type { PastResults, PastRow } from './past-results.js';
 import { BUSY, FILE_CLASSES } from './path-table.js';
-import { isTelling, tokens } from './tokens.js';
+import { isTelling, queryTokens } from './tokens.js';
 import { rarity } from './word-index.js';
 
 /** A past task with the expected use of its line: the chance that it touched a file that the asked task will touch. */
@@ -35,8 +35,6 @@ const COUNTED = 30;
 /** A file that more results than this share, or number, touched says nothing about their subject. */
 const BUSY_SHARE = 0.1;
 const BUSY_RESULTS = 3;
-/** Words of the query that count. */
-const MAX_TOKENS = 400;
 /** Share of common words at which two tasks with the same files count as alike. */
 const ALIKE = 0.5;
 
@@ -157,7 +155,7 @@ function newShare(files: readonly number[], worth: Float64Array, chance: Float64
 function wordsOf(past: PastResults, text: string): ReadonlyMap<number, number> {
   const weights = new Map<number, number>();
   let whole = 1;
-  for (const token of tokens(text, MAX_TOKENS)) {
+  for (const token of queryTokens(text)) {
     const word = past.wordOf(token);
     const weight = rarity(word === undefined ? 0 : (past.holders[word] ?? 0), past.rows.length);
     whole += weight;

@@ -1,9 +1,9 @@
-import { insertAt } from '../../shared/collections.js';
+import { insertSorted } from '../../shared/collections.js';
 import { recordOf } from '../../shared/text.js';
 import type { PastResults } from './past-results.js';
-import { endOf, fileWords } from './path-table.js';
+import { endOf, queryPaths } from './path-table.js';
 import { type SimilarResult, similarResults, type TouchedClasses } from './similar-results.js';
-import { plainWords, tokens } from './tokens.js';
+import { MAX_QUERY, MAX_TOKENS, plainWords, queryTokens } from './tokens.js';
 import { rarity } from './word-index.js';
 
 /**
@@ -63,9 +63,6 @@ const EVEN = 4.5;
 const STEEPNESS = 0.8;
 
 const MAX_TASKS = 3;
-const MAX_TOKENS = 400;
-/** The first words state the subject of a task. */
-const MAX_QUERY = 8000;
 const CLASS_PRIOR = 4;
 const MAX_CLASS = 6;
 
@@ -93,14 +90,14 @@ interface Recalled {
 
 /** Returns likely files and the most similar tasks. */
 export function recall(past: PastResults, query: FileQuery): Recalled {
-  const text = query.text.slice(0, MAX_QUERY);
-  const queryTokens = tokens(text, MAX_TOKENS);
-  if (past.fileCount === 0 || (queryTokens.length === 0 && !query.open?.length && !query.folder))
+  const { text } = query;
+  const words = queryTokens(text);
+  if (past.fileCount === 0 || (words.length === 0 && !query.open?.length && !query.folder))
     return { files: [], similar: [] };
-  const { similar, touched } = similarResults(past, queryTokens);
+  const { similar, touched } = similarResults(past, words);
   const scores = new Scores(past, query.explain === true);
   addSimilar(scores, similar);
-  addPaths(scores, queryTokens);
+  addPaths(scores, words);
   addNames(scores, text);
   addNamedPaths(scores, text);
   addHints(scores, query);
@@ -185,25 +182,18 @@ class Scores {
 
   /** Returns the best files that the query's evidence supports: being new does not count. */
   best(most: number, classes: readonly number[]): ScoredFile[] {
+    const { paths } = this.past.paths;
+    const isBefore = (one: ScoredFile, other: ScoredFile) =>
+      one.score > other.score ||
+      (one.score === other.score && (paths[one.id] ?? '') < (paths[other.id] ?? ''));
     const best: ScoredFile[] = [];
     for (let id = 0; id < this.#sums.length; id += 1) {
       const sum = this.#sums[id] ?? 0;
-      if (sum > 0) this.#insert(best, id, sum + this.#class(id, classes) + this.#recency(id), most);
+      if (sum <= 0) continue;
+      const score = sum + this.#class(id, classes) + this.#recency(id);
+      insertSorted(best, { id, score }, most, isBefore);
     }
     return best;
-  }
-
-  #insert(best: ScoredFile[], id: number, score: number, most: number): void {
-    let at = best.length;
-    for (let before = best[at - 1]; before !== undefined && this.#isBetter(id, score, before); at -= 1)
-      before = best[at - 2];
-    if (at < most) insertAt(best, at, { id, score }, most);
-  }
-
-  #isBetter(id: number, score: number, other: ScoredFile): boolean {
-    if (score !== other.score) return score > other.score;
-    const { paths } = this.past.paths;
-    return (paths[id] ?? '') < (paths[other.id] ?? '');
   }
 }
 
@@ -213,10 +203,10 @@ function addSimilar(scores: Scores, similar: readonly SimilarResult[]): void {
     for (const file of row.files) scores.add(file, (WEIGHTS.similar * similarity ** 2) / sum, 'similar');
 }
 
-function addPaths(scores: Scores, queryTokens: readonly string[]): void {
+function addPaths(scores: Scores, words: readonly string[]): void {
   const { past } = scores;
   const { weights } = past.paths;
-  for (const token of queryTokens) {
+  for (const token of words) {
     const found = knownOf(past, past.paths.withToken(token));
     const weight = WEIGHTS.path * rarity(found.length, past.fileCount);
     for (const id of found) scores.add(id, weight * (weights[id] ?? 0), 'path');
@@ -225,7 +215,7 @@ function addPaths(scores: Scores, queryTokens: readonly string[]): void {
 
 function addNames(scores: Scores, text: string): void {
   const { past } = scores;
-  const words = plainWords(text, MAX_TOKENS);
+  const words = plainWords(text.slice(0, MAX_QUERY), MAX_TOKENS);
   const names = new Set<string>();
   for (const [at, word] of words.entries()) {
     const [next = '', third = ''] = words.slice(at + 1, at + 3);
@@ -242,7 +232,7 @@ function addNames(scores: Scores, text: string): void {
 function addNamedPaths(scores: Scores, text: string): void {
   const { past } = scores;
   const isKnown = (path: string) => (past.uses[past.paths.idOf(path) ?? -1] ?? 0) > 0;
-  const named = fileWords(text).flatMap((word) => past.paths.idOf(endOf(word, isKnown) ?? '') ?? []);
+  const named = queryPaths(text).flatMap((word) => past.paths.idOf(endOf(word, isKnown) ?? '') ?? []);
   for (const id of new Set(named)) scores.add(id, WEIGHTS.open, 'named');
 }
 

@@ -1,6 +1,6 @@
-import { addTo } from '../../shared/collections.js';
+import { addTo, onceFor } from '../../shared/collections.js';
 import { oneLine } from '../../shared/text.js';
-import { plainWords, tokens } from './tokens.js';
+import { MAX_QUERY, plainWords, tokens } from './tokens.js';
 
 /**
  * Interned paths with their search data. Append-only: copies of a memory share one table and know which paths are
@@ -128,6 +128,9 @@ export function fileWords(text: string): string[] {
     }
   return [...found];
 }
+
+/** Returns the words of a query that may be paths. Several searches of a prompt need them. */
+export const queryPaths = onceFor((query: string): readonly string[] => fileWords(query.slice(0, MAX_QUERY)));
 
 /** Strips surrounding punctuation. */
 function unwrapped(word: string): string {

@@ -1,4 +1,4 @@
-import { insertAt } from '../../shared/collections.js';
+import { insertSorted } from '../../shared/collections.js';
 import type { PastResults, PastRow } from './past-results.js';
 import { FILE_CLASSES } from './path-table.js';
 import { rarity } from './word-index.js';
@@ -58,7 +58,9 @@ export function similarResults(
     }
     if (common === 0) continue;
     const likeness = common / Math.sqrt(askedWeight * weight);
-    insert(similar, row, likeness * 0.5 ** ((rows.length - index) / HALF_LIFE));
+    const similarity = likeness * 0.5 ** ((rows.length - index) / HALF_LIFE);
+    // A newer one of the same similarity comes first.
+    insertSorted(similar, { row, similarity }, SIMILAR, (one, other) => one.similarity >= other.similarity);
   }
   const ofPlace = (place: number) => {
     const sums = FILE_CLASSES.map(() => 0);
@@ -97,11 +99,4 @@ function weighed(past: PastResults, queryTokens: readonly string[]) {
     askedWeights.push(weight);
   }
   return { weights, places, words, askedWeights, askedWeight };
-}
-
-function insert(best: SimilarResult[], row: PastRow, similarity: number): void {
-  let at = best.length;
-  // A newer one of the same similarity comes first.
-  while (at > 0 && (best[at - 1]?.similarity ?? 0) <= similarity) at -= 1;
-  if (at < SIMILAR) insertAt(best, at, { row, similarity }, SIMILAR);
 }

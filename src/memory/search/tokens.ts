@@ -1,4 +1,5 @@
 import { stemmer } from 'stemmer';
+import { onceFor } from '../../shared/collections.js';
 import { withoutEnd } from '../../shared/text.js';
 
 /**
@@ -54,6 +55,15 @@ const ACTIONS: ReadonlyMap<string, string> = new Map(
 export function tokens(text: string, most = Number.POSITIVE_INFINITY): string[] {
   return [...tokenCounts(text, most).keys()].slice(0, most);
 }
+
+/** Limits of a query, in characters and tokens: the first words state the subject of a task. */
+export const MAX_QUERY = 8000;
+export const MAX_TOKENS = 400;
+
+/** Returns the tokens of a query. Several searches of a prompt need them. */
+export const queryTokens = onceFor((query: string): readonly string[] =>
+  tokens(query.slice(0, MAX_QUERY), MAX_TOKENS),
+);
 
 /** Returns how often each token occurs, in order of first occurrence; stops once there are `most` of them. */
 export function tokenCounts(text: string, most = Number.POSITIVE_INFINITY): Map<string, number> {

@@ -24,7 +24,7 @@ import type { DispatchDelivery, DispatchSource, RejectedStore } from '../../engi
 import type { Logger } from '../../engine/ports/logger-and-clock.js';
 import type { SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
 import type { NewestResults, SessionLog } from '../../engine/ports/session-log.js';
-import { factsBeyond } from '../../memory/facts/event-facts.js';
+import { factsToStore } from '../../memory/facts/event-facts.js';
 import { RuleBasedFactExtractor, withShortSummary } from '../../memory/facts/fact-extractor.js';
 import {
   addCounts,
@@ -336,11 +336,9 @@ export function recordedEvent(
   const plain = withShortSummary(withPlainPaths(returned));
   const dispatch = outcomeOf(plain, { sequence, task, at });
   if (key !== undefined) dispatch.result_key = key;
-  const beyond = factsBeyond(plain, dispatch.outcome);
-  const { facts, omitted } =
-    beyond === undefined ? rules.extract(plain, task) : { facts: beyond, omitted: 0 };
+  const { facts, omitted, isComplete } = factsToStore(plain, dispatch.outcome, rules);
   const data: FactRecorded['data'] = { dispatch, facts };
-  if (beyond === undefined) data.facts_complete = true;
+  if (isComplete) data.facts_complete = true;
   if (omitted > 0) data.facts_omitted = omitted;
   if (repairs.length > 0) data.repairs = repairs;
   if (repairsOmitted > 0) data.repairs_omitted = repairsOmitted;

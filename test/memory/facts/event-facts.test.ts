@@ -151,14 +151,6 @@ describe('an event without the facts that follow from its outcome', () => {
   ];
   it.each([
     ['more files than the outcome keeps', implementer({ files_modified: many })],
-    [
-      'more facts than may always be held',
-      implementer({ files_modified: many.slice(0, 50), blockers: many.slice(0, 45) }),
-    ],
-    [
-      'a failure that the outcome cuts',
-      implementer({ tests: [{ command: 'npm test', passed: false, failures: ['x'.repeat(501)] }] }),
-    ],
     ['conventions in another order', reviewer({ issues: unsorted })],
     [
       'a convention over two lines',
