@@ -295,7 +295,7 @@ export function compilerOn(reader: SessionReader, log: SessionLog, afterTimeoutM
     tracker,
     telemetry,
     keeper: { add: () => undefined },
-    learnings: () => async () => ({}),
+    learnings: async () => ({}),
     wordVectors: wordVectorsLoader(silentLogger),
     tokenizers: async () => approximateTokenizer,
     waiters: waitLimit(),

@@ -50,22 +50,25 @@ export interface PastRow {
  * Remembers the newest results in compact form, and every file with number of uses and last use, to predict likely
  * files. Results are added in order. Bounded in number and bytes.
  *
- * Copies take microseconds: they share the append-only tables and immutable rows, and copy only arrays of numbers.
+ * Only its methods change its fields. Copies take microseconds: they share the append-only tables and immutable rows, and copy only arrays of numbers.
  */
 export class PastResults {
   readonly #limits: PastLimits;
   /** Append-only like the path table, and shared by copies. */
   #words = new Numbering<string>();
-  #paths = new PathTable();
-  #rows: PastRow[] = [];
-  /** By word number: results that contain it. */
-  #holders: number[] = [];
+  /** All interned paths, including unknown ones. */
+  paths = new PathTable();
+  /** Remembered results, oldest first. */
+  rows: PastRow[] = [];
+  /** Number of results by word number. */
+  holders: number[] = [];
   /** By path number; 0 or absent for an unknown path. */
-  #uses: number[] = [];
+  uses: number[] = [];
   /** By path number: the last result that touched it. */
-  #last: number[] = [];
-  #total = 0;
-  #files = 0;
+  last: number[] = [];
+  /** Number of results ever added. */
+  total = 0;
+  fileCount = 0;
   #liveWords = 0;
   #resultBytes = 0;
   #pathBytes = 0;
@@ -77,20 +80,20 @@ export class PastResults {
 
   add({ sequence, task, tokens, files }: PastResult): void {
     if (files.length === 0) return;
-    this.#total += 1;
+    this.total += 1;
     const row: PastRow = {
       sequence,
       task,
       tokens: tokens.map((token) => this.#words.of(token)),
-      files: files.map((file) => this.#paths.add(file)),
+      files: files.map((file) => this.paths.add(file)),
     };
     for (const file of row.files) {
-      this.#touch(file, (this.#uses[file] ?? 0) + 1, this.#total);
+      this.#touch(file, (this.uses[file] ?? 0) + 1, this.total);
     }
     this.#push(row);
-    while (this.#rows.length > this.#limits.results || this.#resultBytes > this.#limits.resultBytes)
+    while (this.rows.length > this.#limits.results || this.#resultBytes > this.#limits.resultBytes)
       this.#forgetOldest();
-    if (this.#files > this.#limits.files || this.#pathBytes > this.#limits.pathBytes) this.#forgetFiles();
+    if (this.fileCount > this.#limits.files || this.#pathBytes > this.#limits.pathBytes) this.#forgetFiles();
     this.#renew();
   }
 
@@ -99,95 +102,61 @@ export class PastResults {
     renamed: readonly { readonly from: string; readonly to: string }[],
     deleted: readonly string[],
   ): void {
-    const idOf = (path: string) => this.#paths.idOf(knownAs(path));
+    const idOf = (path: string) => this.paths.idOf(knownAs(path));
     const moves = [...renamed, ...deleted.map((from) => ({ from, to: undefined }))].flatMap(
       ({ from, to }) => {
         const id = idOf(from);
-        const uses = this.#uses[id ?? -1] ?? 0;
+        const uses = this.uses[id ?? -1] ?? 0;
         if (id === undefined || uses === 0) return [];
-        const target = to === undefined ? undefined : this.#paths.add(knownAs(to));
-        return [{ id, uses, last: this.#last[id] ?? 0, target }];
+        const target = to === undefined ? undefined : this.paths.add(knownAs(to));
+        return [{ id, uses, last: this.last[id] ?? 0, target }];
       },
     );
     if (moves.length === 0) return;
     for (const { id } of moves) this.#untouch(id);
     for (const { uses, last, target } of moves)
       if (target !== undefined)
-        this.#touch(target, (this.#uses[target] ?? 0) + uses, Math.max(this.#last[target] ?? 0, last));
+        this.#touch(target, (this.uses[target] ?? 0) + uses, Math.max(this.last[target] ?? 0, last));
     this.#moveFiles(new Map(moves.map(({ id, target }) => [id, target])));
   }
 
   /** True for a file that results have touched and that is not gone. */
   knows(path: string): boolean {
-    return (this.#uses[this.#paths.idOf(knownAs(path)) ?? -1] ?? 0) > 0;
+    return (this.uses[this.paths.idOf(knownAs(path)) ?? -1] ?? 0) > 0;
   }
 
   /** Forgets the words of some results, and keeps their files. */
   forgetWords(sequences: ReadonlySet<number>): void {
-    this.#replaceRows(this.#rows.map((row) => (sequences.has(row.sequence) ? { ...row, tokens: [] } : row)));
+    this.#replaceRows(this.rows.map((row) => (sequences.has(row.sequence) ? { ...row, tokens: [] } : row)));
   }
 
   /** Returns a copy whose results have lower sequences, 0 or less. */
   lowered(by: number): PastResults {
     const copy = this.copy();
-    copy.#rows = copy.#rows.map((row) => ({ ...row, sequence: Math.min(0, row.sequence - by) }));
+    copy.rows = copy.rows.map((row) => ({ ...row, sequence: Math.min(0, row.sequence - by) }));
     return copy;
   }
 
   copy(): PastResults {
     const copy = new PastResults(undefined, this.#limits);
     copy.#words = this.#words;
-    copy.#paths = this.#paths;
-    copy.#rows = this.#rows.slice();
-    copy.#holders = this.#holders.slice();
-    copy.#uses = this.#uses.slice();
-    copy.#last = this.#last.slice();
-    copy.#total = this.#total;
-    copy.#files = this.#files;
     copy.#resultBytes = this.#resultBytes;
     copy.#pathBytes = this.#pathBytes;
     copy.#liveWords = this.#liveWords;
-    return copy;
-  }
-
-  /** Number of results ever added. */
-  get total(): number {
-    return this.#total;
-  }
-
-  get fileCount(): number {
-    return this.#files;
-  }
-
-  /** Remembered results, oldest first. */
-  get rows(): readonly PastRow[] {
-    return this.#rows;
-  }
-
-  /** All interned paths, including unknown ones. */
-  get paths(): PathTable {
-    return this.#paths;
-  }
-
-  /** Uses by path number; 0 or absent for an unknown path. */
-  get uses(): readonly number[] {
-    return this.#uses;
-  }
-
-  /** Last result by path number. */
-  get last(): readonly number[] {
-    return this.#last;
+    const { paths, total, fileCount } = this;
+    const [rows, holders, uses, last] = [
+      this.rows.slice(),
+      this.holders.slice(),
+      this.uses.slice(),
+      this.last.slice(),
+    ];
+    return Object.assign(copy, { paths, total, fileCount, rows, holders, uses, last });
   }
 
   /** Returns undefined if no result contains the word. */
   wordOf(token: string): number | undefined {
     const id = this.#words.numbers.get(token);
-    return id !== undefined && (this.#holders[id] ?? 0) > 0 ? id : undefined;
-  }
-
-  /** Number of results by word number. */
-  get holders(): readonly number[] {
-    return this.#holders;
+    return id !== undefined && (this.holders[id] ?? 0) > 0 ? id : undefined;
   }
 
   /** Approximate size in storage. */
@@ -196,24 +165,24 @@ export class PastResults {
   }
 
   toJSON(): PastResultsJson {
-    const { paths } = this.#paths;
+    const { paths } = this.paths;
     const wordNumbers = new Numbering<number>();
     const taskNumbers = new Numbering<string>();
     const fileNumbers: number[] = [];
-    const known = [...paths.keys()].filter((id) => (this.#uses[id] ?? 0) > 0);
+    const known = [...paths.keys()].filter((id) => (this.uses[id] ?? 0) > 0);
     known.sort((a, b) => ((paths[a] ?? '') < (paths[b] ?? '') ? -1 : 1));
-    const numbers = this.#total === 0 ? [] : [known.length];
+    const numbers = this.total === 0 ? [] : [known.length];
     let previous = '';
     const rests = known.map((id, index) => {
       fileNumbers[id] = index;
       const path = paths[id] ?? '';
       const shared = sharedStart(previous, path);
-      numbers.push(shared, this.#uses[id] ?? 0, this.#total - (this.#last[id] ?? 0));
+      numbers.push(shared, this.uses[id] ?? 0, this.total - (this.last[id] ?? 0));
       previous = path;
       return path.slice(shared);
     });
     let before = 0;
-    for (const { sequence, task, tokens, files } of this.#rows) {
+    for (const { sequence, task, tokens, files } of this.rows) {
       numbers.push(zigzag(sequence - before), taskNumbers.of(task), tokens.length);
       for (const token of tokens) numbers.push(wordNumbers.of(token));
       numbers.push(files.length);
@@ -221,7 +190,7 @@ export class PastResults {
       before = sequence;
     }
     return {
-      total: this.#total,
+      total: this.total,
       words: wordNumbers.items.map((id) => this.#words.items[id] ?? '').join(' '),
       tasks: taskNumbers.items,
       paths: rests.join('\n'),
@@ -230,7 +199,7 @@ export class PastResults {
   }
 
   #restore({ total, words, tasks, paths, numbers }: PastResultsJson): void {
-    this.#total = total;
+    this.total = total;
     const read = unpacked(numbers);
     const wordIds = words === '' ? [] : words.split(' ').map((word) => this.#words.of(word));
     const rests = paths.split('\n');
@@ -238,10 +207,10 @@ export class PastResults {
     const files = total === 0 ? 0 : Math.min(read(), rests.length);
     const fileIds = Array.from({ length: files }, (_, index) => {
       path = path.slice(0, read()) + (rests[index] ?? '');
-      const id = this.#paths.add(path);
+      const id = this.paths.add(path);
       this.#touch(id, read(), total - read());
       // Prefix compression could expand a few bytes to gigabytes.
-      if (this.#files > this.#limits.files || this.#pathBytes > this.#limits.pathBytes)
+      if (this.fileCount > this.#limits.files || this.#pathBytes > this.#limits.pathBytes)
         throw new RangeError('the paths take more room than there is');
       return id;
     });
@@ -252,49 +221,49 @@ export class PastResults {
       const tokens = read.list().map((word) => wordIds[word] ?? 0);
       const files = read.list().map((file) => fileIds[file] ?? 0);
       this.#push({ sequence, task, tokens, files });
-      if (this.#rows.length > this.#limits.results) throw new RangeError('there are too many results');
+      if (this.rows.length > this.#limits.results) throw new RangeError('there are too many results');
     }
   }
 
   #touch(file: number, uses: number, last: number): void {
-    while (this.#uses.length <= file) {
-      this.#uses.push(0);
-      this.#last.push(0);
+    while (this.uses.length <= file) {
+      this.uses.push(0);
+      this.last.push(0);
     }
-    if (this.#uses[file] === 0) {
-      this.#files += 1;
-      this.#pathBytes += bytesOf(this.#paths.paths[file] ?? '') + FILE_BYTES;
+    if (this.uses[file] === 0) {
+      this.fileCount += 1;
+      this.#pathBytes += bytesOf(this.paths.paths[file] ?? '') + FILE_BYTES;
     }
-    this.#uses[file] = uses;
-    this.#last[file] = last;
+    this.uses[file] = uses;
+    this.last[file] = last;
   }
 
   #untouch(file: number): void {
-    this.#uses[file] = 0;
-    this.#last[file] = 0;
-    this.#files -= 1;
-    this.#pathBytes -= bytesOf(this.#paths.paths[file] ?? '') + FILE_BYTES;
+    this.uses[file] = 0;
+    this.last[file] = 0;
+    this.fileCount -= 1;
+    this.#pathBytes -= bytesOf(this.paths.paths[file] ?? '') + FILE_BYTES;
   }
 
   #push(row: PastRow): void {
-    this.#rows.push(row);
+    this.rows.push(row);
     this.#resultBytes += rowBytes(row);
     for (const word of row.tokens) {
-      while (this.#holders.length <= word) this.#holders.push(0);
-      const holders = this.#holders[word] ?? 0;
+      while (this.holders.length <= word) this.holders.push(0);
+      const holders = this.holders[word] ?? 0;
       if (holders === 0) this.#wordLives(word, 1);
-      this.#holders[word] = holders + 1;
+      this.holders[word] = holders + 1;
     }
   }
 
   #forgetOldest(): void {
-    const row = this.#rows.shift();
+    const row = this.rows.shift();
     if (row === undefined) return;
     this.#resultBytes -= rowBytes(row);
     for (const word of row.tokens) {
-      const holders = (this.#holders[word] ?? 0) - 1;
+      const holders = (this.holders[word] ?? 0) - 1;
       if (holders === 0) this.#wordLives(word, -1);
-      this.#holders[word] = holders;
+      this.holders[word] = holders;
     }
   }
 
@@ -305,13 +274,14 @@ export class PastResults {
 
   /** Evicts the least recently touched files until a tenth of the capacity is free. */
   #forgetFiles(): void {
-    const { paths } = this.#paths;
-    const known = paths.flatMap((path, id) => ((this.#uses[id] ?? 0) > 0 ? [{ path, id }] : []));
-    const lastOf = ({ id }: { readonly id: number }) => this.#last[id] ?? 0;
+    const { paths } = this.paths;
+    const known = paths.flatMap((path, id) => ((this.uses[id] ?? 0) > 0 ? [{ path, id }] : []));
+    const lastOf = ({ id }: { readonly id: number }) => this.last[id] ?? 0;
     known.sort((a, b) => lastOf(a) - lastOf(b) || (a.path < b.path ? -1 : 1));
     const removed = new Map<number, undefined>();
     for (const { id } of known) {
-      if (this.#files <= this.#limits.files * 0.9 && this.#pathBytes <= this.#limits.pathBytes * 0.9) break;
+      if (this.fileCount <= this.#limits.files * 0.9 && this.#pathBytes <= this.#limits.pathBytes * 0.9)
+        break;
       this.#untouch(id);
       removed.set(id, undefined);
     }
@@ -322,7 +292,7 @@ export class PastResults {
   #moveFiles(targets: ReadonlyMap<number, number | undefined>): void {
     const moved = (file: number) => (targets.has(file) ? (targets.get(file) ?? []) : file);
     this.#replaceRows(
-      this.#rows.map((row) =>
+      this.rows.map((row) =>
         row.files.some((file) => targets.has(file))
           ? { ...row, files: [...new Set(row.files.flatMap(moved))] }
           : row,
@@ -333,22 +303,19 @@ export class PastResults {
   #replaceRows(rows: readonly PastRow[]): void {
     this.#resultBytes = 0;
     this.#liveWords = 0;
-    this.#holders = [];
-    this.#rows = [];
+    this.holders = [];
+    this.rows = [];
     for (const row of rows) this.#push(row);
   }
 
   /** Rebuilds the tables when most of their entries are unused. */
   #renew(): void {
-    const stored = this.#words.items.length + this.#paths.paths.length;
-    if (stored <= 2 * (this.#liveWords + this.#files) + 1000) return;
+    const stored = this.#words.items.length + this.paths.paths.length;
+    if (stored <= 2 * (this.#liveWords + this.fileCount) + 1000) return;
     const renewed = new PastResults(this.toJSON(), this.#limits);
     this.#words = renewed.#words;
-    this.#paths = renewed.#paths;
-    this.#rows = renewed.#rows;
-    this.#holders = renewed.#holders;
-    this.#uses = renewed.#uses;
-    this.#last = renewed.#last;
+    const { paths, rows, holders, uses, last } = renewed;
+    Object.assign(this, { paths, rows, holders, uses, last });
   }
 }
 

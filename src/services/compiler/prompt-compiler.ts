@@ -120,7 +120,6 @@ async function compile(
   laps: Laps,
 ): Promise<Compiled> {
   const { reader, tracker } = options;
-  const learningsFor = options.learnings(session, request);
   let loaded = await loadFor(session, request, options);
   laps.lap(request.after === undefined ? 'load' : 'wait');
   let refreshed: Refreshed = { outcome: 'unchanged' };
@@ -136,8 +135,8 @@ async function compile(
   const resolved = inPlan(loaded.folded.state, request, refreshed);
   const { tokenizer, learnings, learningsError, words } = await forPrompt(
     loaded.folded.state,
+    request,
     options,
-    learningsFor,
   );
   laps.lap('learnings');
   // No await from here on: the next load of the session changes the state.
@@ -175,13 +174,13 @@ function inPlan<Request extends CompileRequest>(
 /** Loads the other inputs of a prompt. The state may change meanwhile, and with it the name of the tokenizer. */
 async function forPrompt(
   state: SessionState,
-  { tokenizers, wordVectors }: PromptCompilerOptions,
-  find: ReturnType<PromptLearnings>,
+  request: CompileRequest,
+  { tokenizers, wordVectors, learnings }: PromptCompilerOptions,
 ) {
   const named = () => resolvedSettings(state.charter.settings).tokenizer;
   for (;;) {
     const tokenizer = await tokenizers(named());
-    const [found, words] = await Promise.all([find(state), wordVectors()]);
+    const [found, words] = await Promise.all([learnings(state, request), wordVectors()]);
     if (tokenizer.name === named()) return { tokenizer, words, ...found };
   }
 }

@@ -1,8 +1,7 @@
-import { LRUCache } from 'lru-cache';
 import type { CompileRequest } from '../../contracts/compile-request.js';
 import { codeOf, ThroughlineError } from '../../contracts/errors.js';
 import { DEFAULT_MIN_SIMILARITY, PROMPT_LEARNINGS } from '../../contracts/learning-requests.js';
-import { projectOf, type Token } from '../../contracts/names.js';
+import { projectOf } from '../../contracts/names.js';
 import type { DispatchReply } from '../../contracts/replies/compile-reply.js';
 import type { ProjectReader } from '../../engine/folding/session-folding.js';
 import type { Logger } from '../../engine/ports/logger-and-clock.js';
@@ -22,13 +21,10 @@ interface FoundLearnings {
 }
 
 /**
- * Finds the learnings for a prompt: called when the request arrives, and then with the session's state. It throws only if the
- * request requires learnings, by one of their fields or as a session start; other prompts are useful without them.
+ * Finds the learnings for a prompt. It throws only if the request requires them, by one of their fields or as a session start;
+ * other prompts are useful without them.
  */
-export type PromptLearnings = (
-  session: Token,
-  request: CompileRequest,
-) => (state: SessionState) => Promise<FoundLearnings>;
+export type PromptLearnings = (state: SessionState, request: CompileRequest) => Promise<FoundLearnings>;
 
 interface PromptLearningsOptions {
   readonly reader: Pick<ProjectReader, 'load' | 'loadAsOf'>;
@@ -38,38 +34,16 @@ interface PromptLearningsOptions {
   readonly unaskedMs?: number;
 }
 
-const MAX_SESSIONS = 10_000;
-
 export function createPromptLearnings(options: PromptLearningsOptions): PromptLearnings {
   const { reader, relevance, unaskedMs = 2000 } = options;
   const warn = limitedWarnings(options.logger, () => performance.now());
 
-  /** Project of each session at its last prompt, so that its learnings can be prefetched. */
-  const projects = new LRUCache<string, Token>({ max: MAX_SESSIONS });
-
-  /** Prefetches the learnings if the project is likely known; not before a wait, after which they may have changed. */
-  function readAhead(session: Token, { project, after, learningsAsOf }: CompileRequest) {
-    const likely = projects.get(session);
-    if (likely === undefined || project !== undefined) return undefined;
-    if (after !== undefined || learningsAsOf !== undefined) return undefined;
-    const loaded = reader.load(likely);
-    // Not an unhandled rejection, even if nobody awaits it.
-    loaded.catch(() => undefined);
-    return { project: likely, loaded };
-  }
-
-  async function find(
-    session: SessionState,
-    request: CompileRequest,
-    maxResults: number,
-    prefetched: ReturnType<typeof readAhead>,
-  ) {
-    const sessionProject = projectOf(session.charter.project);
-    projects.set(session.session, sessionProject);
-    const project = request.project === undefined ? sessionProject : projectOf(request.project);
+  async function find(session: SessionState, request: CompileRequest, maxResults: number) {
+    const project = projectOf(request.project ?? session.charter.project);
     const { learningsAsOf } = request;
-    const read = prefetched?.project === project ? prefetched.loaded : reader.load(project);
-    const loaded = await (learningsAsOf === undefined ? read : reader.loadAsOf(project, learningsAsOf));
+    const loaded = await (learningsAsOf === undefined
+      ? reader.load(project)
+      : reader.loadAsOf(project, learningsAsOf));
     const { active, pending, sequence } = viewOf(loaded.folded.state);
     const known = { total: active.size, pending, sequence };
     const none: LearningsInPrompt = { ...known, method: 'recency', ranked: [] };
@@ -82,25 +56,20 @@ export function createPromptLearnings(options: PromptLearningsOptions): PromptLe
     return fits ? { ...known, ...found } : none;
   }
 
-  return (session, request) => {
+  return async (state, request) => {
     const maxResults = request.maxLearnings ?? PROMPT_LEARNINGS[request.kind];
-    if (!needsLearnings(request, maxResults)) return async () => ({});
-    let prefetched = readAhead(session, request);
-    return async (state) => {
-      const found = find(state, request, maxResults, prefetched);
-      // On a second call the prefetched state is stale.
-      prefetched = undefined;
-      if (asksForLearnings(request)) return { learnings: await found };
-      try {
-        const learnings = await withinDeadline(unaskedMs, found);
-        if (learnings !== LATE) return { learnings };
-        throw new ThroughlineError('unavailable', `reading the learnings timed out after ${unaskedMs} ms`);
-      } catch (error) {
-        const code = codeOf(error);
-        warn({ session, code, err: error }, 'prompt compiled without learnings');
-        return { learningsError: { code, message: error instanceof Error ? error.message : String(error) } };
-      }
-    };
+    if (!needsLearnings(request, maxResults)) return {};
+    const found = find(state, request, maxResults);
+    if (asksForLearnings(request)) return { learnings: await found };
+    try {
+      const learnings = await withinDeadline(unaskedMs, found);
+      if (learnings !== LATE) return { learnings };
+      throw new ThroughlineError('unavailable', `reading the learnings timed out after ${unaskedMs} ms`);
+    } catch (error) {
+      const code = codeOf(error);
+      warn({ session: state.session, code, err: error }, 'prompt compiled without learnings');
+      return { learningsError: { code, message: error instanceof Error ? error.message : String(error) } };
+    }
   };
 }
 

@@ -37,9 +37,8 @@ async function withLearnings(texts: readonly string[] = TEXTS) {
   const reader = new StateReader({ log, snapshots, folding: PROJECT_FOLDING, logger, maxCached: 10 });
   const relevance: Relevance = async (...search) => relevantLearnings(undefined, ...search);
   const find = createPromptLearnings({ reader, relevance, logger, unaskedMs: 20 });
-  const session = token('s', 'session');
   const ask = (request: CompileRequestInput, state = emptyState('s')) =>
-    find(session, compileRequest.parse(request))(state);
+    find(state, compileRequest.parse(request));
   return { log, ask, warnings };
 }
 
