@@ -105,12 +105,7 @@ export function noteCommand(program: Command): void {
     .command('note')
     .description('Notes for later agents: prompts show them until they are removed.')
     .examples('throughline note add "The CI machine has no docker" -s demo', 'throughline note ls demo');
-  addRequests(note, {
-    'tool.note-add': {
-      send: (client, { by = 'a person', agent, ...request }) =>
-        client.send('tool.note-add', { ...request, ...(agent !== true && { by }) }),
-    },
-  });
+  addRequests(note);
 }
 
 export function inboxCommand(program: Command): void {

@@ -3,10 +3,9 @@ import { REQUESTS } from '../contracts/requests.js';
 import { counted } from '../shared/text.js';
 import type { Command, Flags, Texts } from './cli-command.js';
 import { type Cli, cliOf, note, out, withClient } from './command-context.js';
-import { allPages, canAsk } from './output.js';
+import { allPages } from './output.js';
 import { addFields, addRequests, print, printTable, shapeOf } from './request-command.js';
 import {
-  deciderIn,
   onSession,
   type ProjectOptions,
   requireEvents,
@@ -60,16 +59,7 @@ export function factsCommand(program: Command): void {
       const hint = found.length > 0 || all ? '' : ': "--all" shows those that have ended, too';
       note(`-- ${counted(found.length, 'fact')} at session sequence ${sequence}${hint}`);
     });
-  addRequests(facts, {
-    'tool.fact-erase': {
-      send(client, { by, ...request }) {
-        const person = by ?? (canAsk() ? deciderIn({}).by : undefined);
-        if (person === undefined)
-          throw usageError('only a person erases: run it at a terminal, or give --by NAME');
-        return client.send('tool.fact-erase', { ...request, by: person });
-      },
-    },
-  });
+  addRequests(facts);
 }
 
 interface RecallOptions extends ProjectOptions, Flags<'all'>, Texts<'session'> {}

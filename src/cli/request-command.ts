@@ -1,17 +1,17 @@
 import { Argument, Option } from 'commander';
 import { z } from 'zod';
+import { usageError } from '../contracts/errors.js';
 import type { Token } from '../contracts/names.js';
-import type { RequestScope } from '../contracts/request-row.js';
+import type { RegisteredRequest, RequestScope } from '../contracts/request-row.js';
 import { REQUEST_NAMES, type ReplyTo, type RequestName, rowOf, TOOL_NAMES } from '../contracts/requests.js';
 import { TASK_STATUSES } from '../contracts/task-events.js';
+import { userName } from '../engine/files/user-state.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import type { Command } from './cli-command.js';
 import { type Cli, cliOf, coloured, note, out, sessionOf, withClient } from './command-context.js';
 import { fraction, settingPair, TASK_STATUS_WORDS, taskStatus, wholeNumber } from './option-parsers.js';
 import { canAsk, nextPageLines } from './output.js';
 import {
-  deciderIn,
-  deciding,
   onProject,
   onSession,
   type ProjectOptions,
@@ -61,9 +61,6 @@ export function addRequests(group: Command, special: Requests = {}): void {
   }
 }
 
-/** Fields that commands about a project have in other words. */
-const OF_PROJECT = { by: undefined, source: undefined };
-
 /** Adds the command of a request to a group: arguments, options, defaults and descriptions come from its row. */
 export function addRequest<Name extends RequestName>(
   group: Command,
@@ -81,10 +78,10 @@ export function addRequest<Name extends RequestName>(
     .description(sentence(about));
   const isOfProject = scope === 'project';
   const asArgument = scope === 'session' && places.length === 0 && !exact;
-  // Erasing refuses an agent.
-  const isSpoken = !isOfProject && 'by' in row.shape && name !== 'tool.fact-erase';
-  const taken = { ...sets, ...(isOfProject && OF_PROJECT), ...(isSpoken && !exact && { agent: true }) };
-  const shape = shapeOf({ ...row.shape, ...more.fields }, (field) => !(field in taken));
+  const isSpoken = 'by' in row.shape || 'agent' in row.shape;
+  const taken = { ...sets, ...(isOfProject && { source: true }), ...(!exact && { agent: true }) };
+  const decider = 'by' in row.shape && !row.agents && { by: DECIDER };
+  const shape = shapeOf({ ...row.shape, ...decider, ...more.fields }, (field) => !(field in taken));
   if (asArgument) onSession(command);
   const fieldsIn = addFields(command, shape, { places, exact });
   const of = {
@@ -94,7 +91,7 @@ export function addRequest<Name extends RequestName>(
     'no session': undefined,
   }[scope];
   if (of !== undefined && !asArgument) command.option('-s, --session <name>', of);
-  if (isOfProject) ('by' in row.shape ? deciding : onProject)(command);
+  if (isOfProject) onProject(command);
   else command.option('--json', 'print the whole reply as JSON');
   const ownerIn = async (cli: Cli): Promise<{ readonly session?: Token }> => {
     const given = command.opts<ProjectOptions & { session?: Token; name?: string }>();
@@ -103,7 +100,7 @@ export function addRequest<Name extends RequestName>(
     if (scope === 'session') return { session: await usualSession(cli, command, asArgument) };
     if (!isOfProject) return session === undefined ? {} : { session };
     const source = session !== undefined && { source: { session } };
-    return { ...projectIn(cli, given), ...('by' in row.shape && deciderIn(given)), ...source } as object;
+    return { ...projectIn(cli, given), ...source } as object;
   };
   command
     .examples(
@@ -113,7 +110,7 @@ export function addRequest<Name extends RequestName>(
       const cli = cliOf(command);
       const owner = await ownerIn(cli);
       const given = { ...owner, ...fieldsIn(), ...sets };
-      const request = isSpoken ? spoken(given, { exact, marked: 'agent' in row.shape }) : given;
+      const request = isSpoken ? spoken(given, row, exact) : given;
       const reply = await withClient(cli, async (client) => {
         const answer = await (more.send?.(client, request) ?? client.send(name, request));
         const { sequence }: { sequence?: number } = Object(answer);
@@ -159,12 +156,21 @@ function exampleOf(
   return [words, ...given, scope === 'session' ? session : '', ...options].join('');
 }
 
-/** A person's word comes from a terminal: what has none may be an agent. `marked`: the request has a field that says so. */
-function spoken({ by, ...request }: Values, { exact, marked }: { exact: boolean; marked: boolean }): Values {
-  if (canAsk()) return { ...request, ...(by !== undefined && { by }) };
-  if (!exact) note("-- it counts as an agent's: a person's word comes from a terminal or the page");
-  if (exact && !marked) return request;
-  return { by: 'a command without a terminal', ...(by !== undefined && { by }), ...request, agent: true };
+const DECIDER = z.string().optional().describe('Who decides. Default: your user name');
+
+/** A person's word comes from a terminal or the page: a command without a terminal may be an agent's, whatever name it gives. */
+function spoken(given: Values, { agents, shape }: RegisteredRequest, exact: boolean): Values {
+  const isAgent = !canAsk();
+  if (isAgent && !agents)
+    throw usageError('nothing was changed: only a person does this, at a terminal or on the page');
+  if (isAgent && !exact)
+    note("-- it counts as an agent's: a person's word comes from a terminal or the page");
+  const usual = isAgent ? 'a command without a terminal' : agents ? 'a person' : userName();
+  return {
+    ...('by' in shape && usual !== undefined && { by: usual }),
+    ...given,
+    ...(isAgent && { agent: true }),
+  };
 }
 
 export function print(cli: Cli, lines: readonly string[]): void {

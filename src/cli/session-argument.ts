@@ -2,7 +2,6 @@ import { hasProjectFile } from '../agents/agent-session.js';
 import type { Config } from '../config/config.js';
 import { codeOf, messageOf, noSuchSession, usageError } from '../contracts/errors.js';
 import { projectOf, type Token, token } from '../contracts/names.js';
-import { userName } from '../engine/files/user-state.js';
 import { counted } from '../shared/text.js';
 import type { Command, Flags, Texts } from './cli-command.js';
 import { type Cli, cliOf, note, sessionHere, sessionOf, withClient } from './command-context.js';
@@ -75,7 +74,7 @@ export function requireEvents(session: Token, sequence: number): void {
   if (sequence === 0) throw noSuchSession(session);
 }
 
-export type ProjectOptions = Flags<'json'> & Texts<'project' | 'by'>;
+export type ProjectOptions = Flags<'json'> & Texts<'project'>;
 
 export function onProject(command: Command): Command {
   return command
@@ -84,10 +83,6 @@ export function onProject(command: Command): Command {
       'project (default: THROUGHLINE_PROJECT, otherwise the project in .throughline.json, otherwise default)',
     )
     .option('--json', 'print the whole reply as JSON');
-}
-
-export function deciding(command: Command): Command {
-  return onProject(command).option('--by <name>', 'who decides (default: your user name)');
 }
 
 /** The project where none is named: in a connected folder the one whose learnings its agents use. */
@@ -128,11 +123,6 @@ export function projectNote(given: string | undefined): string[] {
   return project === given
     ? []
     : [`-- the project is ${project}: ${JSON.stringify(given)} is kept under this name`];
-}
-
-export function deciderIn({ by }: ProjectOptions): { by?: string } {
-  const name = by ?? userName();
-  return name === undefined ? {} : { by: name };
 }
 
 /** `12 learnings`, or `200 of 5000 learnings` where a limit left some out. */

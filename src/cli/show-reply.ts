@@ -8,7 +8,7 @@ import type { SessionListed } from '../contracts/replies/session-reply.js';
 import type { TracesListed } from '../contracts/replies/trace-reply.js';
 import type { ReplyTo, RequestName, ToolReply } from '../contracts/requests.js';
 import { age, clipText, counted, quoted } from '../shared/text.js';
-import { cameText, spaced, stallText, statusText, toneOf } from '../shared/wire-words.js';
+import { cameText, claimNote, spaced, stallText, statusText, toneOf } from '../shared/wire-words.js';
 import { answerCommand } from '../work/task-step.js';
 import { type Cli, coloured } from './command-context.js';
 import { type Cell, inLine, table } from './output.js';
@@ -181,16 +181,12 @@ function taskCells(pc: Colors, task: Task): Cell[] {
     { text: id, colour: pc.bold },
     `P${priority}`,
     toned(pc, status, statusText(status)),
-    `${quoted(content)}${waiting}${last}${why}${claimedBy(claimed_by)}`,
+    `${quoted(content)}${waiting}${last}${why}${claimNote(claimed_by)}`,
   ];
 }
 
 function planClaimLine(pc: Colors, { id, text, claimed_by }: NonNullable<ToolReply<'task-next'>['plan']>) {
-  return `${pc.bold(quoted(id))} of the plan: ${quoted(text)}${claimedBy(claimed_by)}`;
-}
-
-function claimedBy(agent: string | undefined): string {
-  return agent === undefined ? '' : ` (claimed by ${quoted(agent)})`;
+  return `${pc.bold(quoted(id))} of the plan: ${quoted(text)}${claimNote(claimed_by)}`;
 }
 
 function noteCells(pc: Colors, { id, type, content }: ToolReply<'note-add'>['note']): Cell[] {

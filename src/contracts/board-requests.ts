@@ -8,7 +8,7 @@ import {
   planClaim,
   taskView,
 } from './replies/session-reply.js';
-import { between, command, flag, oneOrMore, query, speaker, text } from './request-row.js';
+import { between, agent as byAgent, command, flag, oneOrMore, query, speaker, text } from './request-row.js';
 import { taskId } from './results.js';
 import { list, oneOf, sequence, string } from './schema-fields.js';
 import { NOTE_TYPES } from './session-meta-events.js';
@@ -146,6 +146,7 @@ export const BOARD_REQUESTS = {
       content: noteText,
       type: noteType.default('learning'),
       by: text(128).optional().describe('The person who says it. Left out for an agent.'),
+      agent: byAgent,
       ...statementScope.shape,
     },
     oneNote.extend({ created }),
@@ -153,13 +154,13 @@ export const BOARD_REQUESTS = {
   'tool.note-edit': command(
     'change a note',
     { cli: 'note edit <id>', example: { id: 'NOT-1', type: 'tip' } },
-    { id, content: noteText.optional(), type: noteType.optional() },
+    { id, content: noteText.optional(), type: noteType.optional(), agent: byAgent },
     oneNote,
   ),
   'tool.note-delete': command(
     'delete a note',
     { cli: 'note rm <id>', example: { id: 'NOT-1' } },
-    { id },
+    { id, agent: byAgent },
     z.object({
       note: z.null().describe('Null: the note is deleted.'),
       deleted: string('Id of the note.'),

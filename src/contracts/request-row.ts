@@ -27,10 +27,13 @@ export const oneOrMore = <Item extends z.ZodType<string>>(item: Item, most: numb
     z.array(item).min(1, 'must name at least one').max(most, `must name at most ${most}`),
   ]);
 
-/** Who speaks in a command of people. Our own clients say whether it is an agent: no argument of their tools does. */
+/** Our own clients say whether an agent speaks: no argument of their tools does. */
+export const agent = z.literal(true).optional().describe('An agent does, and not a person.');
+
+/** Who speaks in a command of people. */
 export const speaker = (does: string) => ({
   by: text(128).default('a person').describe(`Who ${does}.`),
-  agent: z.literal(true).optional().describe('An agent does, and not a person.'),
+  agent,
 });
 
 export const flag = z.boolean().default(false);

@@ -17,6 +17,7 @@ import {
   unresolved,
 } from '../memory/session/task-board.js';
 import { age, clipText, counted, lengthOf, quoted, quotedLines } from '../shared/text.js';
+import { claimNote } from '../shared/wire-words.js';
 import {
   beginnings,
   type Item,
@@ -308,7 +309,7 @@ function taskItem(board: TaskBoard, task: Task, waits: string): Item {
   const more = open.length > SHOWN_DEPENDENCIES ? ` and ${open.length - SHOWN_DEPENDENCIES} more` : '';
   const waiting = open.length === 0 ? '' : ` (${waits}: ${some}${more})`;
   const { claimed_by: by } = claimOf(board, task.id);
-  const claimed = by !== undefined && task.status === 'in_progress' ? ` (claimed by ${line(by)})` : '';
+  const claimed = task.status === 'in_progress' ? claimNote(by) : '';
   const result = task.result === undefined ? '' : ` (last result: ${task.result.outcome})`;
   const statedReason = task.status === 'blocked' || task.result !== undefined ? task.reason : undefined;
   const why = statedReason === undefined ? '' : ` (reason: ${line(statedReason)})`;

@@ -91,7 +91,7 @@ function planLines(
 function boardLines({ board }: SessionState, task: Task): string[] {
   const title = ({ id, status }: Task) => {
     const { claimed_by: by } = claimOf(board, id);
-    return `${id} (${statusText(status)}${by === undefined ? '' : `, by ${line(by)}`})`;
+    return `${id} (${statusText(status)}${by === undefined ? '' : `, by agent ${line(by)}`})`;
   };
   return [
     `Board task ${title(task)}: ${line(task.content)}`,
@@ -110,7 +110,7 @@ function handoverLines(state: SessionState, taskId: string): string[] {
   const { handover } = claimOf(state.board, taskId);
   const last = ledgersOf(state).get(taskId)?.last;
   if (handover === undefined || (last !== undefined && last.at > handover.at)) return [];
-  const by = handover.by === undefined ? '' : ` by ${line(handover.by)}`;
+  const by = handover.by === undefined ? '' : ` by agent ${line(handover.by)}`;
   return [`Handed over${by}: ${line(handover.note)}`];
 }
 

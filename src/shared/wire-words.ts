@@ -1,4 +1,4 @@
-import { counted } from './text.js';
+import { counted, quoted } from './text.js';
 
 /** The words of the wire as people read them. */
 
@@ -40,6 +40,16 @@ const NEXT: Readonly<Record<string, string>> = {
   halt_and_escalate: 'a person’s decision',
   wait_for_answer: 'your answer',
 };
+
+/** Names who claims a task: the name that an agent gives may be a person's. */
+export function claimedBy(agent: string): string {
+  return `claimed by agent ${quoted(agent)}`;
+}
+
+/** Returns the same in brackets behind a task; empty for one that no agent claims. */
+export function claimNote(agent: string | undefined): string {
+  return agent === undefined ? '' : ` (${claimedBy(agent)})`;
+}
 
 /** Returns `reviewer needs changes, next: the fixes`. */
 export function cameText(lastOutcome: string, nextAction = ''): string {

@@ -290,6 +290,9 @@ async function written(args: readonly string[]): Promise<string> {
   const spies = [process.stdout, process.stderr].map((stream) =>
     vi.spyOn(stream, 'write').mockImplementation(take),
   );
+  // A person decides at a terminal.
+  const isDecided = /^learning [aer]|(?:fact|facts)[ -]erase/.test(args.join(' '));
+  for (const stream of [process.stdin, process.stderr]) Object.assign(stream, { isTTY: isDecided });
   try {
     await runCli(['node', 'throughline', ...args]);
   } finally {

@@ -14,6 +14,8 @@ const up = await ofFile(startUp());
 let project: string = newSession('project');
 /** Runs a command in the current project. */
 const run = (...args: string[]) => up.cli(args, { env: { THROUGHLINE_PROJECT: project } });
+/** Runs it at a terminal, as a person does who decides. */
+const person = (...args: string[]) => up.cli(args, { env: { THROUGHLINE_PROJECT: project }, terminal: true });
 
 /** Proposes a learning and gives its id. */
 async function propose(text: string, ...options: string[]): Promise<string> {
@@ -26,7 +28,7 @@ async function propose(text: string, ...options: string[]): Promise<string> {
 /** A learning that holds, under five characters of its id. */
 async function learn(text: string, ...options: string[]): Promise<string> {
   const id = (await propose(text, ...options)).slice(0, 5);
-  expect((await run('learning', 'accept', id)).code).toBe(0);
+  expect((await person('learning', 'accept', id)).code).toBe(0);
   return id;
 }
 
@@ -34,7 +36,7 @@ it('in a connected folder, learnings and proposals are those of its project, unl
   const connected = newSession('connected');
   const cwd = await mkdtemp(join(tmpdir(), 'throughline-'));
   connectFolder(cwd, { project: connected });
-  const here = (...args: string[]) => up.cli(args, { cwd });
+  const here = (...args: string[]) => up.cli(args, { cwd, terminal: true });
 
   const made = await here('learning', 'propose', 'Read the grammar first');
   const id = made.stdout.slice(0, 5);
@@ -98,9 +100,9 @@ describe('a proposal on the command line', () => {
       /^status {7}pending\n[\s\S]*^tags {9}spec, start\nmethod {7}manual\nsource {7}session demo$/m,
     );
 
-    const accepted = await run('learning', 'accept', id, '--by', 'anna');
+    const accepted = await person('learning', 'accept', id, '--by', 'anna');
     expect(accepted).toEqual({ code: 0, stdout: `${id} accepted: Run the linter\n`, stderr: '' });
-    const rejected = await run('learning', 'reject', other, '--reason', 'obvious');
+    const rejected = await person('learning', 'reject', other, '--reason', 'obvious');
     expect(rejected.stdout).toBe(`${other} rejected: Read the spec first\n`);
     const decided = await run('learning', 'show', other);
     expect(decided.stdout).toMatch(new RegExp(`^status {7}rejected by ${userInfo().username} at `, 'm'));
@@ -125,10 +127,10 @@ describe('a learning on the command line', () => {
     const found = await run('learning', 'search', 'write a parser test', '--max-learnings', '1');
     expect(found.stdout).toMatch(new RegExp(`^\\[[01]\\.\\d\\d\\] ${parse} {2}insight {9}Parsers need`));
     expect(found.stderr).toMatch(/^-- 1 of 2 learnings of project \S+, hybrid\n$/);
-    expect((await run('learning', 'edit', lint, '--content', 'Run linter and tests')).stdout).toBe(
+    expect((await person('learning', 'edit', lint, '--content', 'Run linter and tests')).stdout).toBe(
       `${lint}  insight  0.50  Run linter and tests\n`,
     );
-    expect((await run('learning', 'retract', lint, '--reason', 'wrong')).stdout).toBe(
+    expect((await person('learning', 'retract', lint, '--reason', 'wrong')).stdout).toBe(
       `${lint} retracted: Run linter and tests\n`,
     );
     expect((await run('learning', 'ls')).stdout).not.toContain('Run linter');

@@ -29,7 +29,7 @@ describe('throughline mcp', () => {
     expect((await agent.call('context', {})).text).toContain(session);
     await agent.call('task', { action: 'add', content: 'Write the parser' });
     expect(await agent.call('task', { action: 'claim', agent: 'me' })).toMatchObject({
-      text: 'TAS-1 [P2] in_progress: Write the parser (claimed by me)\nCall context with task TAS-1 before you begin.',
+      text: 'TAS-1 [P2] in_progress: Write the parser (claimed by agent me)\nCall context with task TAS-1 before you begin.',
     });
 
     const done = await agent.call('report', {
@@ -105,7 +105,7 @@ describe('throughline mcp', () => {
       connectMcp(STDIO, { session, env: { ...env, CLAUDE_CODE_SESSION_ID: id }, cwd });
     const claim = async (agent: Awaited<ReturnType<typeof client>>) => {
       const { text } = await agent.call('task', { action: 'claim' });
-      return /^(\S+) .*\(claimed by (.*)\)/.exec(text)?.slice(1).join(' ') ?? text;
+      return /^(\S+) .*\(claimed by agent (.*)\)/.exec(text)?.slice(1).join(' ') ?? text;
     };
     await using first = await client('11112222-a');
     await using third = await client('55556666-c');
@@ -118,7 +118,7 @@ describe('throughline mcp', () => {
     const [id = ''] = claims[0]?.split(' ') ?? [];
     expect(await second.call('task', { action: 'claim', id })).toMatchObject({
       isError: true,
-      text: expect.stringMatching(/is claimed by throughline-test:11112222 since/),
+      text: expect.stringMatching(/is claimed by agent throughline-test:11112222 since/),
     });
     const { tools } = system.client;
     await expect(tools.taskNext({ session, id, claim: 'a run' })).rejects.toMatchObject({
@@ -127,7 +127,7 @@ describe('throughline mcp', () => {
     await first.call('task', { action: 'release', id, content: 'The tests are in place' });
     await using fourth = await client('77778888-d');
     expect((await fourth.call('task', { action: 'claim' })).text).toContain(
-      'Handed over by throughline-test:11112222: The tests are in place',
+      'Handed over by agent throughline-test:11112222: The tests are in place',
     );
 
     // A client that goes away gives back what it has claimed.
@@ -177,7 +177,7 @@ describe('throughline mcp', () => {
       ].join('\n'),
     );
     expect((await agent.call('task', { action: 'claim' })).text).toMatch(
-      /^2 of the plan: Write the parser \(claimed by throughline-test:[0-9a-f]{8}\)\nCall context with task 2/,
+      /^2 of the plan: Write the parser \(claimed by agent throughline-test:[0-9a-f]{8}\)\nCall context with task 2/,
     );
     await system.client.runs.init({ session, unfollow: true });
     for (const action of ['next', 'claim', 'list'])

@@ -108,7 +108,9 @@ describe('the whole system under the users of its roles', () => {
     await publisher.send('learning.propose', { content: 'Close every file that the parser opens' });
     const listed = await as('operator', 'learning', 'ls', '--status', 'pending', '--json');
     const [, id] = /"id":"([^"]+)"/.exec(listed.stdout) ?? [];
-    expect(await as('operator', 'learning', 'accept', id ?? '')).toMatchObject({ code: 0 });
+    expect(
+      await cli(['learning', 'accept', id ?? ''], { env: guarded.env('operator'), terminal: true }),
+    ).toMatchObject({ code: 0 });
     const { prompt } = await publisher.compile({ session: 'demo', kind: 'session-start' });
     expect(prompt).toContain('Close every file that the parser opens');
     const listed2 = await as('reader', 'learning', 'ls');

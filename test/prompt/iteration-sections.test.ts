@@ -67,7 +67,7 @@ COMPLETED:
 
   it('the tasks of a prompt show who works on one, and no claim of what is done', () => {
     const played = withTasks('a', 'b').after('task-next', { claim: 'agent-1' });
-    expect(tasksOf(played)).toContain('IN_PROGRESS:\n  - [P2] [TAS-1] a (claimed by agent-1)');
+    expect(tasksOf(played)).toContain('IN_PROGRESS:\n  - [P2] [TAS-1] a (claimed by agent agent-1)');
     played.after('task-status', { id: '1', status: 'completed' });
     expect(tasksOf(played)).toContain('COMPLETED:\n  - [P2] [TAS-1] a');
     expect(tasksOf(played)).not.toContain('agent-1');

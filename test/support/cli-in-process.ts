@@ -8,6 +8,7 @@ export interface Command {
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
   readonly input: string | Uint8Array;
+  readonly terminal: boolean;
 }
 
 /** What a command sees in `process`, instead of what the tests see there. */
@@ -37,7 +38,7 @@ export function canRunHere({ argv }: Command): boolean {
  * Runs one command in this process, with streams, an environment and arguments of its own. Another process would take a
  * quarter of a second of processor time to load what is loaded here.
  */
-export async function runHere({ argv, env, cwd, input }: Command): Promise<CliResult> {
+export async function runHere({ argv, env, cwd, input, terminal }: Command): Promise<CliResult> {
   isBusy = true;
   prepare();
   const { runCli } = await import('../../src/cli/program.js');
@@ -49,6 +50,7 @@ export async function runHere({ argv, env, cwd, input }: Command): Promise<CliRe
     env: { ...env },
     argv,
   };
+  if (terminal) Object.assign(seen.stdin, { isTTY: true }) && Object.assign(seen.stderr, { isTTY: true });
   const before = { directory: process.cwd(), home: process.env.HOME };
   try {
     move(cwd, env.HOME);

@@ -24,6 +24,8 @@ export interface CliOptions {
   /** What is written to standard input. Default: nothing, and its end. */
   readonly input?: string | Uint8Array;
   readonly cwd?: string;
+  /** True for one that a person runs at a terminal. Default: none is attached. */
+  readonly terminal?: boolean;
 }
 
 /** The state directory of all commands of this process, so that none touches that of the user. */
@@ -45,8 +47,8 @@ export function cleanEnv(more: Readonly<Record<string, string>> = {}): Record<st
 
 /** Runs one command to its end: in this process, or in one of its own beside another command or where it takes signals. */
 export async function cli(args: readonly string[], options: CliOptions = {}): Promise<CliResult> {
-  const { env, input = '', cwd = process.cwd() } = options;
-  const command = { argv: [process.execPath, BIN, ...args], env: cleanEnv(env), cwd, input };
+  const { env, input = '', cwd = process.cwd(), terminal = false } = options;
+  const command = { argv: [process.execPath, BIN, ...args], env: cleanEnv(env), cwd, input, terminal };
   return canRunHere(command) ? runHere(command) : cliProcess(args, options);
 }
 

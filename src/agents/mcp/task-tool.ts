@@ -4,6 +4,7 @@ import type { ToolReply } from '../../contracts/requests.js';
 import type { TaskView } from '../../memory/session/commands/task-commands.js';
 import type { ThroughlineClient } from '../../sdk/throughline-client.js';
 import { clipText, quoted } from '../../shared/text.js';
+import { claimedBy, claimNote } from '../../shared/wire-words.js';
 import { followOwnPlan } from '../agent-session.js';
 import { type McpInput, type McpTool, type Memory, needed } from './mcp-tools.js';
 import { QUOTED } from './recall-tool.js';
@@ -108,19 +109,15 @@ function claimAnswer({ task, plan }: ToolReply<'task-release'>): string {
   const line =
     task !== null
       ? lineOf(task)
-      : `${quoted(id)} of the plan: ${quoted(plan?.text ?? '')}${claimedBy(claimed_by)}`;
+      : `${quoted(id)} of the plan: ${quoted(plan?.text ?? '')}${claimNote(claimed_by)}`;
   return [
     ...(handover === undefined ? [] : [QUOTED]),
     line,
     ...(handover === undefined
       ? []
-      : [`Handed over by ${quoted(handover.by ?? 'an agent')}: ${quoted(handover.note)}`]),
+      : [`Handed over by agent ${quoted(handover.by ?? '')}: ${quoted(handover.note)}`]),
     ...(claimed_by === undefined ? [] : [`Call context with task ${quoted(id)} before you begin.`]),
   ].join('\n');
-}
-
-function claimedBy(agent: string | undefined): string {
-  return agent === undefined ? '' : ` (claimed by ${quoted(agent)})`;
 }
 
 function nextAnswer(task: TaskView | null, plan: Plan): string {
@@ -164,7 +161,7 @@ function planLine(task: PlanTaskView): string {
   const more = [
     ...(optional ? ['optional'] : []),
     ...(waits.length === 0 ? [] : [`waits for ${waits.map(quoted).join(', ')}`]),
-    ...(claimed_by === undefined ? [] : [`claimed by ${quoted(claimed_by)}`]),
+    ...(claimed_by === undefined ? [] : [claimedBy(claimed_by)]),
     ...(last === undefined ? [] : [`last result ${last}`]),
   ];
   return `${quoted(id)} ${statusOf(task)}: ${clipText(quoted(text), MAX_LISTED)}${inBrackets(more)}`;
@@ -181,7 +178,7 @@ function statusOf({ status, blocked, cancelled }: PlanTaskView): string {
 function lineOf({ id, status, priority, content, unresolved, claimed_by, reason }: TaskView): string {
   const more = [
     ...(unresolved.length === 0 ? [] : [`waits for ${unresolved.map((other) => other.id).join(', ')}`]),
-    ...(claimed_by === undefined ? [] : [`claimed by ${quoted(claimed_by)}`]),
+    ...(claimed_by === undefined ? [] : [claimedBy(claimed_by)]),
     ...(reason === undefined ? [] : [`reason: ${quoted(reason)}`]),
   ];
   return `${id} [P${priority}] ${status}: ${quoted(content)}${inBrackets(more)}`;

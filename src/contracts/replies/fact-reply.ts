@@ -24,6 +24,7 @@ const role = z.enum(ROLES);
 
 export const retraction = named('Retraction', 'The withdrawal of a fact by a person or an agent.', {
   by: string('Who retracted it.'),
+  agent: mark('An agent did, and not a person.'),
   at: time('When'),
   reason: string('Why, in words.').exactOptional(),
   instead: string('Id of the fact that replaces it.').exactOptional(),

@@ -104,6 +104,17 @@ export function outranks(one: Pick<RecordedFact, 'origin'>, other: Pick<Recorded
   return rank(one) < rank(other);
 }
 
+/** Returns why an agent may not change a fact: a person or the user said it, or a person withdrew it. */
+export function heldFrom(
+  agent: true | undefined,
+  { id, ref = id, origin, retracted }: SessionFact,
+): string | undefined {
+  const isWithdrawn = retracted !== undefined && !retracted.agent;
+  if (!agent || (!isWithdrawn && !outranks({ origin }, {}))) return undefined;
+  const what = isWithdrawn ? `was withdrawn by ${retracted.by}` : `is what the ${origin} said`;
+  return `fact ${ref} ${what}: only a person changes it, at a terminal or on the page`;
+}
+
 /** The source of facts: a dispatch, its position in the `DISPATCH` stream, and its arrival. */
 export interface DispatchOrigin {
   readonly sequence: number;

@@ -12,7 +12,7 @@ import {
 import { totalsOf } from '../../ledger/next-task.js';
 import { defined } from '../../shared/collections.js';
 import { clipText, counted, oneLine } from '../../shared/text.js';
-import { statusText } from '../../shared/wire-words.js';
+import { claimedBy, statusText } from '../../shared/wire-words.js';
 import { factsOfEvent, keptLines } from '../facts/statements.js';
 import { NOT_KEPT } from '../traces/finished-turn.js';
 import { isFailure } from '../traces/session-traces.js';
@@ -172,7 +172,7 @@ function summaryOf(event: Other): string {
     case 'task.deleted':
       return 'deleted';
     case 'task.claimed':
-      return `claimed by ${event.data.agent}`;
+      return claimedBy(event.data.agent);
     case 'task.released':
       return 'given back';
     case 'question.answered':

@@ -6,7 +6,7 @@ import { Actions, mayAct, SendForm } from '../components/act.js';
 import { Button, LongText, Outcome, Tag } from '../components/fields.js';
 import { CardHead } from '../components/states.js';
 import { sessionHref } from '../route.js';
-import { counted, figure, nextText, spaced, statusText, toneOf } from '../words.js';
+import { claimedBy, counted, figure, nextText, spaced, statusText, toneOf } from '../words.js';
 
 /** A task; its name leads to its timeline. */
 function Row(props: {
@@ -49,11 +49,7 @@ function isDone({ status }: { readonly status: string }): boolean {
 
 function BoardRow({ session, task }: { readonly session: string; readonly task: BoardTask }) {
   const waits = task.unresolved.map(({ id, why }) => `${id} (${spaced(statusText(why))})`).join(', ');
-  const remarks = [
-    task.claimed_by && `claimed by ${task.claimed_by}`,
-    task.reason,
-    waits && `waits for ${waits}`,
-  ];
+  const remarks = [task.claimed_by && claimedBy(task.claimed_by), task.reason, waits && `waits for ${waits}`];
   return (
     <Row
       session={session}

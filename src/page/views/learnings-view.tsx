@@ -1,6 +1,6 @@
 import type { ReplyTo } from '../../contracts/requests.js';
 import { ask } from '../ask.js';
-import { mayAct, useWork } from '../components/act.js';
+import { actor, mayAct, useWork } from '../components/act.js';
 import { Ago, Button, FilterField, SelectField, Tag, Toggle } from '../components/fields.js';
 import { PageHead } from '../components/page-header.js';
 import { Empty, ErrorBox, MoreButton, QueryView } from '../components/states.js';
@@ -112,9 +112,6 @@ const METHODS: Readonly<Record<Proposal['method'], string>> = {
   manual: 'a person or an agent',
 };
 
-/** Recorded on the learning as the one who decided. */
-const BY = 'inspector';
-
 function ProposalRow(props: {
   readonly project: string | undefined;
   readonly proposal: Proposal;
@@ -122,7 +119,7 @@ function ProposalRow(props: {
 }) {
   const { project, proposal, onDecided } = props;
   const { busy, error, carryOut } = useWork();
-  const of = { project, id: proposal.id, by: BY };
+  const of = { project, id: proposal.id, by: actor() };
   const decide = async (decision: () => Promise<unknown>) => {
     if (await carryOut(decision)) onDecided();
   };

@@ -2,12 +2,12 @@ import { noSuchSession, ThroughlineError } from '../../contracts/errors.js';
 import type { Token } from '../../contracts/names.js';
 import { promptTraceBrief } from '../../contracts/replies/prompt-trace.js';
 import type { ToolArguments } from '../../contracts/requests.js';
-import { createFactId, outranks, recordedFact, type SessionFact } from '../../memory/facts/fact-types.js';
+import { createFactId, heldFrom, recordedFact, type SessionFact } from '../../memory/facts/fact-types.js';
 import { factHistory, factOfId, findFacts, foundFact } from '../../memory/facts/found-facts.js';
 import { touchedFiles } from '../../memory/search/past-results.js';
 import { SESSION_VIEWS, type ViewName } from '../../memory/session/commands/decide-session.js';
 import { refuseArchived } from '../../memory/session/commands/lifecycle-commands.js';
-import { answer, append, speakerOf } from '../../memory/session/commands/session-decision.js';
+import { answer, append, refuse, speakerOf } from '../../memory/session/commands/session-decision.js';
 import { decodeSnapshot } from '../../memory/session/session-snapshot.js';
 import {
   factsOf,
@@ -55,12 +55,8 @@ export function createSessionQueries({
       if (before.retracted?.erased)
         throw new ThroughlineError('conflict', `${id} is erased: what it said is gone`, { details: { id } });
       if (isSo) return answer(replied);
-      if (agent && outranks(before, {}))
-        throw new ThroughlineError(
-          'conflict',
-          `fact ${id} is what the ${before.origin} said: only a person changes it, at a terminal or on the page`,
-          { details: { id } },
-        );
+      const held = heldFrom(agent, before);
+      if (held !== undefined) return refuse('conflict', held, { id });
       if (state.charter.archived !== undefined) return refuseArchived(state);
       const data = {
         ...{ fact: recordedOf(before), source: sourceOf(before) },

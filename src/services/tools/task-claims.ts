@@ -14,6 +14,7 @@ import {
 } from '../../memory/session/task-board.js';
 import type { KvLease } from '../../nats/stores/kv-stores.js';
 import { hashOf } from '../../shared/hash.js';
+import { claimedBy } from '../../shared/wire-words.js';
 import type { ToolPorts } from '../common/service-context.js';
 import type { Handler } from '../common/service-shell.js';
 
@@ -112,7 +113,7 @@ async function claimed(
   if (lease.holder !== holder)
     throw new ThroughlineError(
       'conflict',
-      `${id} is claimed by ${lease.holder} since ${lease.since}: take another task`,
+      `${id} is ${claimedBy(lease.holder)} since ${lease.since}: take another task`,
       { details: { ...lease } },
     );
   const isNew = lease.since === at;

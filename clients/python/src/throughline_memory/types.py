@@ -718,6 +718,8 @@ class Retraction(TypedDict):
 
     by: str
     """Who retracted it."""
+    agent: NotRequired[Literal[True]]
+    """An agent did, and not a person."""
     at: str
     """When, ISO 8601 in UTC."""
     reason: NotRequired[str]

@@ -4,7 +4,7 @@ import { questionKey, type TaskLedger } from '../../../ledger/task-ledger.js';
 import { defined } from '../../../shared/collections.js';
 import { named } from '../../../shared/text.js';
 import { recordedScope } from '../../facts/extraction-rules.js';
-import type { Note, SessionFact } from '../../facts/fact-types.js';
+import { heldFrom, type SessionFact } from '../../facts/fact-types.js';
 import { factOfId } from '../../facts/found-facts.js';
 import { contrasts } from '../../facts/statements.js';
 import { idInPlan } from '../charter.js';
@@ -30,7 +30,7 @@ const FEWER_NOTES = 'delete outdated ones with note-delete';
 
 export function addNote(
   state: SessionState,
-  { content, type, by, ...scope }: ToolArguments<'note-add'>,
+  { content, type, by: named, agent, ...scope }: ToolArguments<'note-add'>,
 ): Decision {
   const notes = notesOf(state);
   const refusal =
@@ -39,6 +39,7 @@ export function addNote(
   if (refusal !== undefined) return refusal;
   const number = state.notebook.lastNote + 1;
   const [id, ref] = [`NOT-${number}`, `N${number}`];
+  const by = agent ? undefined : named;
   const holdsIn = recordedScope(scope);
   const fact = {
     ...statementOf(ref, type, content),
@@ -51,11 +52,14 @@ export function addNote(
   return append({ type: 'note.added', data }, showingNote(id));
 }
 
-export function editNote(state: SessionState, { id, content, type }: ToolArguments<'note-edit'>): Decision {
+export function editNote(
+  state: SessionState,
+  { id, content, type, agent }: ToolArguments<'note-edit'>,
+): Decision {
   if (content === undefined && type === undefined)
     return refuse('schema_invalid', 'content: give content, type or both', { fields: ['content'] });
   const notes = notesOf(state);
-  const resolved = noteIn(notes, id);
+  const resolved = noteIn(state, id, agent);
   if ('refusal' in resolved) return resolved.refusal;
   const note = resolved.found.id;
   const others = [...notes.values()].filter(({ id }) => id !== note);
@@ -65,8 +69,8 @@ export function editNote(state: SessionState, { id, content, type }: ToolArgumen
   return append({ type: 'note.edited', data }, showingNote(note));
 }
 
-export function deleteNote(state: SessionState, { id }: ToolArguments<'note-delete'>): Decision {
-  const resolved = noteIn(notesOf(state), id);
+export function deleteNote(state: SessionState, { id, agent }: ToolArguments<'note-delete'>): Decision {
+  const resolved = noteIn(state, id, agent);
   if ('refusal' in resolved) return resolved.refusal;
   const note = resolved.found.id;
   return append({ type: 'note.deleted', data: { note } }, () => ({ note: null, deleted: note }));
@@ -207,9 +211,15 @@ function askedBy(ledger: TaskLedger | undefined, statement: SessionFact | undefi
   return blockers.length > 0 || summary === undefined || answers.length > 0 ? blockers : [summary];
 }
 
-/** The statement `N7` is the note `NOT-7`. */
-function noteIn(notes: ReadonlyMap<string, Note>, id: string) {
-  return resolveId(notes, id.replace(/^n(?=\d)/i, ''), 'note', 'NOT');
+/** Finds a note to change, which an agent may not if a person wrote it. The statement `N7` is the note `NOT-7`. */
+function noteIn(state: SessionState, id: string, agent: true | undefined) {
+  const resolved = resolveId(notesOf(state), id.replace(/^n(?=\d)/i, ''), 'note', 'NOT');
+  if ('refusal' in resolved) return resolved;
+  const fact = factsOf(state)
+    .statements()
+    .find(({ note }) => note?.id === resolved.found.id);
+  const held = fact && heldFrom(agent, fact);
+  return held === undefined ? resolved : { refusal: refuse('conflict', held, { id }) };
 }
 
 function showingNote(id: string): Reply {

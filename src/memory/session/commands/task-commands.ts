@@ -2,6 +2,7 @@ import { MAX_IDS } from '../../../contracts/board-requests.js';
 import type { taskView } from '../../../contracts/replies/session-reply.js';
 import type { ToolArguments } from '../../../contracts/requests.js';
 import type { Output } from '../../../contracts/schema-fields.js';
+import { claimedBy } from '../../../shared/wire-words.js';
 import { idInPlan } from '../charter.js';
 import { ledgersOf, outlook, type SessionState } from '../session-state.js';
 import {
@@ -165,7 +166,7 @@ export function next(state: SessionState, args: Omit<ToolArguments<'task-next'>,
   if (current.claimed_by !== undefined)
     return refuse(
       'conflict',
-      `${id} is claimed by ${current.claimed_by} since ${current.claimed_at}: take another task`,
+      `${id} is ${claimedBy(current.claimed_by)} since ${current.claimed_at}: take another task`,
     );
   const task = board.tasks.get(id);
   if (task !== undefined && !isOpen(task))
@@ -210,7 +211,7 @@ export function release(
   const task = state.board.tasks.get(id);
   if (agent === undefined) return refuse('not_found', `${id} is not claimed`);
   if (claim !== undefined && claim !== agent)
-    return refuse('conflict', `${id} is claimed by ${agent}, not by ${claim}`);
+    return refuse('conflict', `${id} is ${claimedBy(agent)}, not by ${claim}`);
   // It keeps who did it.
   if (task !== undefined && !isOpen(task)) return answer(showing(id));
   const data = { task: id, ...(note !== undefined && { agent, note }), iteration: iterationOf(state) };

@@ -73,7 +73,7 @@ describe('task-release', () => {
   it('task-release needs no name, but refuses a wrong one', () => {
     const played = withTasks('a').after('task-next', { claim: 'x' });
     expect(played.when('task-release', { id: '1', claim: 'y' })).toEqual({
-      refused: { code: 'conflict', message: 'TAS-1 is claimed by x, not by y' },
+      refused: { code: 'conflict', message: 'TAS-1 is claimed by agent x, not by y' },
     });
     expect(played.when('task-release', { id: '1' })).toHaveProperty('event');
   });
@@ -147,11 +147,11 @@ describe('a claim of a task of the plan', () => {
       role: 'implementer',
     });
     const prompt = () => compilePrompt(played.state, request).prompt;
-    expect(prompt()).toContain('Handed over by x: The lexer is done ## Task prompt');
+    expect(prompt()).toContain('Handed over by agent x: The lexer is done ## Task prompt');
     expect(played.when('task-next', { claim: 'y' })).toMatchObject({
       reply: { plan: { id: '1', handover: { by: 'x' } } },
     });
-    expect(prompt()).toContain('Handed over by x');
+    expect(prompt()).toContain('Handed over by agent x');
     played.foldWhole(came(played, '1', 'failed'));
     expect(prompt()).not.toContain('Handed over');
   });

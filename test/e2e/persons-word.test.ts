@@ -1,0 +1,57 @@
+import { expect, it } from 'vitest';
+import { startUp } from '../support/cli.js';
+import { ofFile } from '../support/of-file.js';
+import { newSession } from '../support/system.js';
+
+/** A command at a terminal speaks for a person, and one without a terminal for an agent, whatever name it gives. */
+
+const up = await ofFile(startUp());
+const agent = (...args: string[]) => up.cli(args);
+const person = (...args: string[]) => up.cli(args, { terminal: true });
+const session = newSession('word');
+const here = ['-s', session];
+
+it.each([
+  ['facts', 'erase', 'M1', ...here, '--by', 'ann'],
+  ['tool', 'fact-erase', '--id', 'M1', '--session', session, '--by', 'ann'],
+  ['learning', 'accept', 'abc12', '--by', 'ann'],
+  ['learning', 'reject', 'abc12', '--by', 'ann'],
+  ['learning', 'edit', 'abc12', '--content', 'x', '--by', 'ann'],
+  ['learning', 'retract', 'abc12', '--by', 'ann'],
+])('without a terminal, %s %s is refused, since only a person decides', async (...args) => {
+  expect(await agent(...args)).toMatchObject({
+    ...{ code: 2, stdout: '' },
+    stderr: expect.stringContaining('only a person does this, at a terminal or on the page'),
+  });
+});
+
+it('an agent changes its own notes, and none of a person', async () => {
+  expect((await person('note', 'add', 'Dates are ISO 8601', '--type', 'decision', ...here)).code).toBe(0);
+  expect((await agent('note', 'add', 'Tests need docker', '--by', 'ann', ...here)).code).toBe(0);
+  const facts = async () => (await agent('facts', session)).stdout;
+  expect(await facts()).toMatch(/ISO 8601 \(said by the person\)[\s\S]*docker$/m);
+  const change = async (id: string, by = agent) => [
+    (await by('note', 'edit', id, '--content', 'Dates are free', ...here)).code,
+    (await by('tool', 'note-edit', '--session', session, '--id', id, '--content', 'Free')).code,
+    (await by('facts', 'correct', id, 'Dates are local', ...here)).code,
+    (await by('facts', 'retract', id, ...here)).code,
+    (await by('note', 'rm', id, ...here)).code,
+  ];
+  expect(await change('N1')).toEqual([1, 1, 1, 1, 1]);
+  expect(await facts()).toContain('ISO 8601');
+  expect((await agent('note', 'edit', 'N2', '--content', 'Tests need podman', ...here)).code).toBe(0);
+  expect((await person('facts', 'retract', 'N2', ...here)).code).toBe(0);
+  expect((await agent('facts', 'restore', 'N2', ...here)).stderr).toContain('withdrawn by a person');
+  expect((await person('note', 'edit', 'N1', '--content', 'Dates are RFC 3339', ...here)).code).toBe(0);
+  expect((await person('note', 'rm', 'N1', ...here)).code).toBe(0);
+});
+
+it('the name under which an agent claims a task is shown as the name of an agent', async () => {
+  await agent('task', 'add', 'Write the parser', ...here);
+  const claimed = await agent('task', 'next', '--claim', 'a person', ...here);
+  expect(claimed.stdout).toContain('(claimed by agent a person)');
+  const released = agent('task', 'release', 'TAS-1', '--note', 'Ship it', ...here);
+  expect((await released).code).toBe(0);
+  const prompt = await agent('prompt', '-s', session, '--task', 'TAS-1', '--prompt', 'x');
+  expect(prompt.stdout).toContain('Handed over by agent a person: Ship it');
+});
