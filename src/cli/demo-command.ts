@@ -124,23 +124,17 @@ ${marked(start.prompt)}`);
   );
 }
 
-interface Attempted {
-  readonly attempt: Attempt;
-  readonly result: number;
-  readonly passed: boolean;
-}
-
 /** The scripted agent: it computes in cents if its prompt says so. */
-function attempted(task: Task, prompt: string): Attempted {
+function attempted(task: Task, prompt: string) {
   return judged(task, prompt.includes(KEY) ? task.inCents : task.inFloats);
 }
 
-function judged(task: Task, attempt: Attempt): Attempted {
+function judged(task: Task, attempt: Attempt) {
   const result = attempt.run();
   return { attempt, result, passed: result === task.expected };
 }
 
-function lineOf({ attempt, result, passed }: Attempted): string {
+function lineOf({ attempt, result, passed }: ReturnType<typeof judged>): string {
   return `${attempt.code} = ${result}, and its test ${passed ? 'passes' : 'fails'}`;
 }
 

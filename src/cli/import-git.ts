@@ -91,15 +91,6 @@ interface Repository {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-export interface History {
-  readonly commits: readonly CommitResult[];
-  /** Number of commits with a subject or file list too long for a dispatch. */
-  readonly shortened: number;
-}
-
-/** A commit as a result; its `result_id` is its hash. */
-export type CommitResult = ResultOf<'implementer'> & { readonly result_id: string };
-
 // A commit of many thousand files would not fit a dispatch, and gives no more facts than one of this many.
 const MAX_FILES = 1000;
 /** Bytes of their names as JSON. */
@@ -115,7 +106,7 @@ const MAX_SUBJECT = 10_000;
  *
  * @throws ThroughlineError `usage` with what git says
  */
-export async function readCommits(repo: Repository, selection: CommitSelection): Promise<History> {
+export async function readCommits(repo: Repository, selection: CommitSelection) {
   const { limit, branch = 'HEAD', since, path = [] } = selection;
   const args = [
     ...['-c', 'log.showSignature=false', 'log', '--no-merges', '--full-diff', '-z', '--name-status', '-M'],
@@ -130,12 +121,13 @@ export async function readCommits(repo: Repository, selection: CommitSelection):
 }
 
 /**
- * Reads the output of `git log`. Each commit is: empty field, hash, short hash, time, subject, empty field, then its files up to the empty
+ * Reads the output of `git log`: each commit as a result whose `result_id` is its hash, and how many were too long for a dispatch.
+ * Each commit is: empty field, hash, short hash, time, subject, empty field, then its files up to the empty
  * field that opens the next commit. A file is a letter and its path, or R with a number and two paths. A line break stands before the
  * first file. Subject and file may hold anything but NUL.
  */
-function commitsIn(output: string): History {
-  const commits: CommitResult[] = [];
+function commitsIn(output: string) {
+  const commits: ResultOf<'implementer'>[] = [];
   let shortened = 0;
   const fields = output.split('\0');
   for (let at = 1; at + 4 < fields.length; ) {

@@ -1,5 +1,6 @@
 import type { CommanderError } from 'commander';
 import { ThroughlineError } from '../contracts/errors.js';
+import { isToken } from '../contracts/names.js';
 import { nearestName } from '../shared/nearest-name.js';
 import type { Command } from './cli-command.js';
 import { COMMANDS, commandAt } from './command-table.js';
@@ -19,7 +20,7 @@ export function usageFault(
 ): ThroughlineError {
   const { command, rest } = commandAt(program, words);
   const help = `"${[...pathOf(command), '--help'].join(' ')}" lists what it takes, with an example`;
-  const fix = hintOf(error, command, rest[0] ?? '') ?? help;
+  const fix = hintOf(error, command, rest) ?? help;
   const message = error.message.replace(/^error: /, '').replaceAll('\n', ' ');
   return new ThroughlineError('usage', choiceText(message) ?? message, { details: { fix } });
 }
@@ -43,7 +44,8 @@ function nearIn(message: string): string | undefined {
   return names === undefined ? undefined : `did you mean ${names}?`;
 }
 
-function hintOf(error: CommanderError, command: Command, word: string): string | undefined {
+function hintOf(error: CommanderError, command: Command, rest: readonly string[]): string | undefined {
+  const [word = ''] = rest;
   if (error.code === 'commander.unknownCommand') {
     const known = commandsHint(command, word) ?? nearIn(error.message);
     if (known !== undefined) return known;
@@ -58,8 +60,11 @@ function hintOf(error: CommanderError, command: Command, word: string): string |
     command.commands.map((child) => child.name()),
   );
   if (meant !== undefined) return `did you mean "${[...pathOf(command), meant].join(' ')}"?`;
-  const session = command.options.some(({ long }) => long === '--session') ? ', and a session by -s' : '';
-  return `use "${command.createHelp().commandUsage(command)}", with a text of several words in quotes${session}`;
+  const extra = rest[command.registeredArguments.length];
+  const usage = `use "${command.createHelp().commandUsage(command)}", with a text of several words in quotes`;
+  return isToken(extra) && command.options.some(({ long }) => long === '--session')
+    ? `if ${extra} is the session, give it as "-s ${extra}"; ${usage}`
+    : usage;
 }
 
 /** Words for a command that is called otherwise. */

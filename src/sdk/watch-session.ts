@@ -110,15 +110,10 @@ export async function* watchSession(
   }
 }
 
-interface FollowedStretch<Item> {
-  readonly items: readonly Item[];
-  /** All items up to here were read. */
-  readonly through: number;
-}
-
 interface TailFollowerOptions<Item> {
   readonly after: number;
-  readonly read: (after: number) => Promise<FollowedStretch<Item>>;
+  /** All items up to `through` were read. */
+  readonly read: (after: number) => Promise<{ readonly items: readonly Item[]; readonly through: number }>;
   readonly tell: (items: readonly Item[]) => Promise<void>;
   /** Reports a failed read, which is retried. */
   readonly failed: (error: unknown) => void;
