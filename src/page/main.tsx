@@ -1,7 +1,7 @@
 import './styles/base.css';
 import './styles/shell.css';
 import './styles/parts.css';
-import { options, render, type VNode } from 'preact';
+import { h, options, render, type VNode } from 'preact';
 import { visible } from '../shared/terminal-text.js';
 import { App } from './app.js';
 import { loadMe } from './ask.js';
@@ -34,7 +34,9 @@ function showSigns({ type, props }: VNode): void {
       if (PLAIN.test(value)) continue;
       attributes[name] = visible(value);
     } else if (name === 'children' && Array.isArray(value) && value.some(isMarked)) {
-      attributes.children = value.map((part) => (isMarked(part) ? visible(part) : part));
+      // Beside other parts, a text is isolated: it must not turn their order.
+      attributes.children = value.map((part) => (isMarked(part) ? h('bdi', null, part) : part));
+      continue;
     } else continue;
     attributes.dir ??= 'auto';
   }

@@ -4,6 +4,7 @@ import type { RankedFact, SessionFact } from '../memory/facts/fact-types.js';
 import type { LikelyFile } from '../memory/search/likely-files.js';
 import { tokens } from '../memory/search/tokens.js';
 import { clipSummary, clipText, dayOf, distinctTexts, quoted } from '../shared/text.js';
+import { isImplied, statementText } from '../shared/wire-words.js';
 import { excerpts, type Item } from './prompt-items.js';
 
 /** Lines of the session context. Each ends with where it comes from and when: `[M7, task:8 41b2c7d, 3 Mar]`. */
@@ -98,24 +99,13 @@ function wordsOf({ fact, group }: RankedFact): string {
     case 'requirements':
     case 'conventions':
     case 'decisions':
-      return statementText(fact);
+      return statementText(fact, sourceTaskId);
     case 'files':
       return `${subject} was changed`;
     case 'facts':
-      if (!ownTask || IMPLIED.has(relation)) return statementText(fact);
+      if (!ownTask || isImplied(relation)) return statementText(fact, sourceTaskId);
       return HEAD.test(`${relation}:`) ? `the task ${relation} ${object}` : `${relation}: ${object}`;
   }
-}
-
-/** Relations that the title of their section says. */
-const IMPLIED: ReadonlySet<string> = new Set([RELATIONS.decided, RELATIONS.convention, RELATIONS.failed]);
-
-/** Renders a statement as a sentence: `polling: a jobs table`, not `polling decided a jobs table`. */
-export function statementText({ subject, relation, object, sourceTaskId }: SessionFact): string {
-  if (subject === `task:${sourceTaskId}`) return object;
-  return IMPLIED.has(relation)
-    ? `${subject}: ${object}`
-    : `${subject} ${relation.replaceAll('_', ' ')} ${object}`;
 }
 
 /** Returns the failure or `passed`; the line has the task at its end. */

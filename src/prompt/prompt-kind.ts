@@ -2,6 +2,7 @@ import type { CompileRequest } from '../contracts/compile-request.js';
 import { ThroughlineError } from '../contracts/errors.js';
 import { KINDS, ROLES, type Role } from '../contracts/kinds.js';
 import type { CompileReply, PromptLine } from '../contracts/replies/compile-reply.js';
+import type { SessionFact } from '../memory/facts/fact-types.js';
 import type { LearningsInPrompt } from '../memory/learnings/learnings-state.js';
 import { type ResolvedSettings, resolvedSettings } from '../memory/session/charter.js';
 import type { SessionState } from '../memory/session/session-state.js';
@@ -71,6 +72,8 @@ interface PromptDraft<Section extends string, Own extends object> {
     readonly sections: readonly Section[];
     readonly command: string;
   }[];
+  /** The facts of its own sections that are shown. */
+  readonly facts?: (shown: Shown<Section>) => readonly SessionFact[];
   /** Renders the parts of the prompt. */
   readonly parts: (shown: Shown<Section>, common: CommonParts) => readonly PromptPart[];
   /** Fields of the reply specific to this kind. */

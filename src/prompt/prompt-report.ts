@@ -47,9 +47,12 @@ function noteOrigin(
     return { section, ...(path !== undefined && { file: path }), ...(task !== undefined && { task }) };
   }
   const fact = facts[section][index]?.fact;
-  if (fact === undefined) return { section };
-  const { sourceTaskId: task, sourceSequence: dispatch, eventSequence } = fact;
-  return { section, fact: fact.id, task, dispatch, eventSequence };
+  return fact === undefined ? { section } : { section, fact: fact.id, ...originOf(fact) };
+}
+
+/** Returns the task, the result and the event of a fact. */
+export function originOf({ sourceTaskId: task, sourceSequence: dispatch, eventSequence }: SessionFact) {
+  return { task, dispatch, eventSequence };
 }
 
 export function learningItems(learnings: LearningsInPrompt, isScored: boolean): Item[] {
@@ -228,12 +231,13 @@ const MOST_LEFT = 10;
 export function chosenOf(
   { considered }: Pick<SessionMemory, 'considered'>,
   facts: readonly RankedFact[],
+  own: readonly SessionFact[],
   learnings: LearningsInPrompt['ranked'],
 ): Chosen {
   const shown = new Set(facts.map(({ fact }) => fact));
   const left = considered.filter(({ fact }) => !shown.has(fact)).slice(0, MOST_LEFT);
   return {
-    shown: facts.map(({ fact, score }) => ({ fact, score })),
+    shown: [...facts.map(({ fact, score }) => ({ fact, score })), ...own.map((fact) => ({ fact, score: 0 }))],
     left: left.map(({ fact, score, left: why }) => ({ fact, score, why: why ?? 'budget' })),
     learnings: learnings.map(({ learning }) => learning.id),
   };

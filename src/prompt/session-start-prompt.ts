@@ -22,8 +22,9 @@ import {
   recordOf,
   withoutEnd,
 } from '../shared/text.js';
+import { statementText } from '../shared/wire-words.js';
 import { learningsCommand } from './iteration-sections.js';
-import { laterPart, type NoteContext, referenceOf, statementText } from './note-items.js';
+import { laterPart, type NoteContext, referenceOf } from './note-items.js';
 import {
   beginnings,
   type Item,
@@ -33,7 +34,7 @@ import {
   wholeItems,
 } from './prompt-items.js';
 import type { CommonSection, CompiledAs, PromptDescriptor, PromptPart } from './prompt-kind.js';
-import { describeLearnings } from './prompt-report.js';
+import { describeLearnings, originOf } from './prompt-report.js';
 import { contextOf } from './session-notes.js';
 import { goalOf, isOpenLedger, planProgress } from './what-is-ahead.js';
 
@@ -124,19 +125,21 @@ export const SESSION_START: PromptDescriptor<
     const holding = factsOf(state)
       .getValid()
       .filter((fact) => !isElsewhere(fact, { branch }));
+    const newest = results.slice(0, MAX_LAST);
     const statements: Record<StatedSection, Stated[]> = {
-      decided: decisionsOf(holding, results.slice(0, MAX_LAST)),
+      decided: decisionsOf(holding, newest),
       rules: statedAs(holding, RELATIONS.rule),
-      tried: triedOf(state, holding, results.slice(0, MAX_LAST)),
+      tried: triedOf(state, holding, newest),
       found: statedAs(holding, RELATIONS.found),
       open: openOf(state, holding, results),
       noted: statedAs(holding, RELATIONS.noted),
     };
+    const listed = recordOf(STATED_SECTIONS, (name) => chosen(statements[name], STATED[name].most));
     const sections = {
       goal: items(goal === undefined ? [] : [goal], MAX_LINE),
       kept: items(keptOf(state), MAX_SHORT),
-      last: results.slice(0, MAX_LAST).map((result) => lastItem(state, result, context, branch)),
-      ...recordOf(STATED_SECTIONS, (name) => stated(chosen(statements[name], STATED[name].most), context)),
+      last: newest.map((result) => lastItem(state, result, context, branch)),
+      ...recordOf(STATED_SECTIONS, (name) => stated(listed[name], context)),
       next: items(nextOf(state, request.degraded), MAX_LINE),
       unread: items(
         unread(state.notebook).map(({ content }) => `"${quoted(content)}"`),
@@ -159,6 +162,10 @@ export const SESSION_START: PromptDescriptor<
     return {
       sections,
       totals: recordOf(STATED_SECTIONS, (name) => statements[name].length),
+      facts: (shown) =>
+        STATED_SECTIONS.flatMap((name) =>
+          shown[name].flatMap(({ index }) => listed[name][index]?.fact ?? []),
+        ),
       order: [...ORDER, ...(taskPrompt === undefined ? [] : MEMORY), ...LAST],
       lists: [
         { name: 'the memory', sections: MEMORY_SECTIONS, command: `${binary} facts ${session}` },
@@ -175,7 +182,12 @@ export const SESSION_START: PromptDescriptor<
         );
         const parts = [
           common.learnings,
-          { section: 'last', text: last.join('\n') },
+          {
+            section: 'last',
+            text: last.join('\n'),
+            lines: () =>
+              shown.last.flatMap(({ index }) => newest[index] ?? []).map(({ summary }) => originOf(summary)),
+          },
           common.notes,
           { section: 'proposals', text: proposals },
           common.leftOut,
@@ -308,7 +320,7 @@ function decisionsOf(holding: readonly SessionFact[], shown: readonly PastResult
     .filter((fact) => fact.history !== true && ['decisions', 'conventions'].includes(groupOf(fact)))
     .filter(({ relation }) => relation !== RELATIONS.rule)
     .filter(({ object }) => !shown.some(({ summary }) => summary.object.includes(object.slice(1))))
-    .map((fact) => ({ text: statementText(fact), fact }));
+    .map((fact) => ({ text: statementText(fact, fact.sourceTaskId), fact }));
   return distinct(facts.reverse());
 }
 

@@ -30,6 +30,26 @@ export function statusText(status: string): string {
   return status === 'remaining' ? 'pending' : spaced(status);
 }
 
+/** True for a relation that the title of its section says. */
+export function isImplied(relation: string): boolean {
+  return ['decided', 'convention', 'failed'].includes(relation);
+}
+
+/** Renders a statement as a sentence: `polling: a jobs table`, not `polling decided a jobs table`; of its own task, the object. */
+export function statementText(
+  {
+    subject,
+    relation,
+    object,
+  }: { readonly subject: string; readonly relation: string; readonly object: string },
+  task: string,
+): string {
+  if (subject === `task:${task}`) return object;
+  return isImplied(relation)
+    ? `${subject}: ${object}`
+    : `${subject} ${relation.replaceAll('_', ' ')} ${object}`;
+}
+
 const NEXT: Readonly<Record<string, string>> = {
   dispatch_reviewer: 'a review',
   retry_with_constraints: 'a retry within the constraints that block it',

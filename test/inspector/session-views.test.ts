@@ -65,7 +65,7 @@ describe('what an agent was told', () => {
     const line = page.locator('.prompt-line-linked', { hasText: 'Decided:' });
     await line.click();
     const panel = page.getByRole('region', { name: 'Origin of the line' });
-    await panel.getByText('What holds').waitFor();
+    await panel.getByText('decisions and conventions that hold, the newest first').waitFor();
     // What is in it is not listed as left out, and what changed since the one before is marked.
     expect(await page.getByText('What is in, what is out and why').count()).toBe(0);
     await page.locator('.prompt-line-new').first().waitFor();

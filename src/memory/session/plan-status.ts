@@ -107,7 +107,7 @@ export function progressOf(
   const plan = run?.document.tasks.find(({ id }) => id === ledger.task)?.status;
   return {
     task: ledger.task,
-    ...defined({ board, plan }),
+    ...defined({ board, plan, blocker: ledger.blockers[0] }),
     dispatches: ledger.dispatches,
     last_outcome: outcomeName(ledger.last),
     next_action: nextAction(ledger, tasksLeft(run?.document, ledger.task)),
@@ -225,12 +225,16 @@ function waitingFor(
     ...unreadable.map(
       ({ task, code, reason }) => `task ${task}: its last result was rejected: ${code}: ${reason}`,
     ),
-    ...onBoard.map(({ id, reason }) => `task ${id} is blocked${reason === undefined ? '' : `: ${reason}`}`),
-    ...blocked.map(({ task }) => `task ${task} is blocked: "throughline status --task ${task}" shows why`),
+    ...onBoard.map(({ id, reason }) => isBlocked(id, reason)),
+    ...blocked.map(({ task, blocker }) => isBlocked(task, blocker)),
     ...(run?.drift ?? []).flatMap(({ kind, message }) => (kind === 'words_gone' ? [] : message)),
     ...(run?.held === undefined ? [] : [`no task of the plan can go on: ${run.held}`]),
   ];
   return waiting.slice(0, MAX_LISTED).map(clippedLine);
+}
+
+function isBlocked(task: string, why: string | undefined): string {
+  return `task ${task} is blocked${why === undefined ? '' : `: ${why}`}`;
 }
 
 function goesOn(usual: string | undefined): string {

@@ -64,7 +64,7 @@ export function StackedBar(props: {
   const used = props.parts.reduce((sum, { value }) => sum + value, 0);
   const whole = Math.max(props.room, used, 1);
   return (
-    <figure class="stacked">
+    <figure>
       <div class="stacked-bar" aria-hidden="true">
         {props.parts.map(({ name, value }, index) => (
           <span

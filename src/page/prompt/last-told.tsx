@@ -3,7 +3,7 @@ import { Ago, ButtonLink } from '../components/fields.js';
 import { CardHead } from '../components/states.js';
 import { sessionHref } from '../route.js';
 import { counted, figure } from '../words.js';
-import { promptTitle, statementsIn, useStoredPrompt } from './use-prompt.js';
+import { promptTitle } from './use-prompt.js';
 
 /** The newest session start, and the newest prompts of other tasks, each with what is new in it. */
 const MOST = 3;
@@ -46,21 +46,14 @@ function Told(props: {
   readonly before: PromptTrace | undefined;
 }) {
   const { session, prompt, before } = props;
-  // The trace of a session start names no facts: its text names the statements.
-  const isStart = prompt.kind === 'session-start';
-  const now = useStoredPrompt(session, isStart ? prompt.id : undefined);
-  const then = useStoredPrompt(session, isStart ? before?.id : undefined);
-  const idsOf = (trace: PromptTrace | undefined, text: string | undefined) =>
-    isStart ? text && statementsIn(text) : trace?.facts.map(({ id }) => id);
-  const shown = idsOf(prompt, now?.prompt) || undefined;
-  const known = idsOf(before, then?.prompt);
-  const added = known ? shown?.filter((id) => !known.includes(id)).length : undefined;
+  const known = before?.facts.map(({ id }) => id);
+  const added = known && prompt.facts.filter(({ id }) => !known.includes(id)).length;
   return (
     <li class="told">
       <span>{promptTitle(prompt)}</span>
       <span class="quiet figure">
-        <Ago at={prompt.at} />, {figure(prompt.tokens)} tokens
-        {shown === undefined ? '' : `, ${counted(shown.length, isStart ? 'statement' : 'fact')}`}
+        <Ago at={prompt.at} />, {figure(prompt.tokens)} tokens,{' '}
+        {counted(prompt.facts.length, prompt.kind === 'session-start' ? 'statement' : 'fact')}
         {added ? `, ${added} new` : ''}
       </span>
       <ButtonLink href={sessionHref(session, 'prompt', { id: prompt.id })}>Read</ButtonLink>

@@ -2,7 +2,7 @@ import type { CompiledFact, CompileReply } from '../../contracts/replies/compile
 import { whyShown } from '../../shared/wire-words.js';
 import { ButtonLink, Pair, Tag } from '../components/fields.js';
 import { sessionHref, viewHref } from '../route.js';
-import { type PromptRow, sectionAbout, sectionName } from './prompt-text.js';
+import { type PromptRow, sectionName } from './prompt-text.js';
 import { statementsIn } from './use-prompt.js';
 
 /** The origin of a prompt line: its section, fact, result and event, with links to them. */
@@ -20,19 +20,18 @@ export function OriginPanel(props: {
       </section>
     );
   }
+  const considered = reply.considered?.facts.find(({ id }) => id === row.fact?.id);
+  const why = considered === undefined ? row.why : whyShown(considered);
   return (
     <section class="card card-body origin" aria-label="Origin of the line" aria-live="polite">
       <p>
         <strong>{sectionName(row.section)}</strong> <span class="quiet figure">line {row.number}</span>
       </p>
-      {row.fact !== undefined ? (
-        <FactOrigin fact={row.fact} reply={reply} />
-      ) : sectionAbout(row.section) === undefined ? null : (
-        <p class="quiet small">{sectionAbout(row.section)}</p>
-      )}
+      {row.fact === undefined ? null : <FactOrigin fact={row.fact} />}
       {row.learning === undefined ? null : <p>{row.learning.content}</p>}
       {row.file === undefined ? null : <FileOrigin path={row.file} reply={reply} />}
       <dl class="pairs">
+        {why === undefined ? null : <Pair name="Why">{why}</Pair>}
         {row.task === undefined ? null : <Pair name="Task">{row.task}</Pair>}
         {row.dispatch === undefined ? null : <Pair name="Result">{String(row.dispatch)}</Pair>}
         {row.event === undefined ? null : <Pair name="Event">{String(row.event)}</Pair>}
@@ -73,8 +72,7 @@ export function OriginPanel(props: {
   );
 }
 
-function FactOrigin({ fact, reply }: { readonly fact: CompiledFact; readonly reply: CompileReply }) {
-  const considered = reply.considered?.facts.find(({ id }) => id === fact.id);
+function FactOrigin({ fact }: { readonly fact: CompiledFact }) {
   return (
     <>
       <p>
@@ -91,7 +89,6 @@ function FactOrigin({ fact, reply }: { readonly fact: CompiledFact; readonly rep
         {fact.repairs === undefined ? null : <Tag tone="warn">{fact.repairs.length} repaired</Tag>}
       </p>
       {fact.fix === undefined ? null : <p class="quiet">Suggested fix: {fact.fix}</p>}
-      {considered === undefined ? null : <p class="quiet">Shown for {whyShown(considered)}.</p>}
     </>
   );
 }

@@ -45,7 +45,7 @@ export function PromptText(props: {
             data-line={row.number}
             data-row={row.number === focused ? true : undefined}
             tabIndex={row.number === focused ? 0 : -1}
-            class={`prompt-line ${row.isNew === true ? 'prompt-line-new' : ''} ${linked(row) ? 'prompt-line-linked' : ''} ${row.opens ? 'prompt-line-opens' : ''}`}
+            class={`prompt-line ${row.isNew === true ? 'prompt-line-new' : ''} ${linked(row) ? 'prompt-line-linked' : ''}`}
             onFocus={() => {
               setFocused(row.number);
               props.onPin(row.number);
@@ -92,6 +92,7 @@ export interface PromptRow {
   readonly task?: string | undefined;
   readonly dispatch?: number | undefined;
   readonly event?: number | undefined;
+  readonly why?: string | undefined;
   /** True for a line that the prompt before this one did not have. */
   readonly isNew?: boolean;
 }
@@ -112,70 +113,43 @@ export function promptRows(
     return { number: index + 1, text, opens: false, isNew };
   });
   let opened: string | undefined;
-  for (const { from, to, task, file, dispatch, eventSequence: event, ...origin } of lines) {
+  for (const { from, to, section, task, file, dispatch, why, eventSequence: event, ...origin } of lines) {
     const fact = facts.find(({ id }) => id === origin.fact);
     const learning = learnings.find(({ id }) => id === origin.learning);
     for (let number = from; number <= to; number += 1) {
       const row = rows[number - 1];
       if (row === undefined) continue;
-      // The lines of a session start are of one part; each begins with the label of what it lists.
-      const section =
-        (reply.kind === 'session-start' && START[row.text.split(':')[0] ?? '']) || origin.section;
       const opens = section !== opened;
-      rows[number - 1] = { ...row, section, opens, fact, file, learning, task, dispatch, event };
+      rows[number - 1] = { ...row, section, opens, fact, file, learning, task, dispatch, event, why };
       opened = section;
     }
   }
   return rows;
 }
 
-/** The parts of a session start, by the labels of its lines. */
-const START: Readonly<Record<string, string>> = {
-  ...{ Goal: 'state', Plan: 'state', Open: 'open', Last: 'last' },
-  ...{ Decided: 'decided', Rules: 'decided', Found: 'decided', Failed: 'decided', Noted: 'decided' },
-  ...{ 'Relevant learnings': 'learnings', 'Left out for space': 'left_out' },
-};
-
-/** Sections whose name is not their key in words, or that need an explanation. */
-const SECTIONS: Readonly<Record<string, readonly [name: string, about?: string]>> = {
-  prefix: ['Stable prefix', 'The same bytes for a role at every call, so that a provider can cache it.'],
-  unreadable: ['Unreadable result', 'Why the last result of the task could not be read.'],
-  answers: ['Questions', 'Questions of this task, with their answers. Never left out.'],
-  said: ['Said', 'Unread messages, decisions and obstacles that fit the task.'],
-  ledger: [
-    'So far',
-    'The outcome of the results and reviews of this task. Its required fixes and blockers are never left out.',
-  ],
-  replan: ['Replan', 'The attempts so far, because the task makes no progress.'],
-  compacted: ['Compacted history', 'A summary of the trace of the active intent.'],
-  recent: ['Recent steps', 'The newest steps of the trace of the active intent.'],
-  notes: ['Session context', 'Facts of the session that matter for the task.'],
-  findings: ['Open findings', 'Findings of reviews of other tasks that no result has closed.'],
-  files: ['Likely files', 'Files that the task will likely touch, by past results and its words.'],
-  perhaps: ['Perhaps', 'Files that the task may touch, less likely than those above.'],
-  decisions: ['Decisions and conventions'],
-  failed: ['Tried and failed', 'Attempts that failed, so that nobody tries them again.'],
-  work: ['Related work', 'Results of tasks that touched files which this task will likely touch.'],
-  tests: ['Failing tests', 'Tests that failed in their last run.'],
-  requirements: ['Left to do by other tasks', 'Requirements and blockers of other tasks.'],
-  facts: ['Also known', 'Other facts in words.'],
-  left_out: ['Left out', 'Counts of items that did not fit, and the commands that show them.'],
-  task: ['Task prompt'],
-  tasks: ['Board'],
-  state: ['Session state'],
-  agent_notes: ['Notes of earlier agents'],
-  roles: ['Results by role'],
-  last: ['Last work', 'The newest result, so that the agent knows where it goes on.'],
-  decided: ['What holds', 'Statements that hold, those of persons and the newest first.'],
-  open: ['Open', 'Questions, required fixes and blockers that nobody has settled.'],
-  noted: ['Notes of earlier agents'],
+/** Sections whose name is not their key in words. */
+const SECTIONS: Readonly<Record<string, string>> = {
+  prefix: 'Stable prefix',
+  unreadable: 'Unreadable result',
+  answers: 'Questions',
+  ledger: 'So far',
+  compacted: 'Compacted history',
+  recent: 'Recent steps',
+  notes: 'Session context',
+  findings: 'Open findings',
+  files: 'Likely files',
+  decisions: 'Decisions and conventions',
+  failed: 'Tried and failed',
+  tried: 'Tried and failed',
+  work: 'Related work',
+  tests: 'Failing tests',
+  requirements: 'Left to do by other tasks',
+  facts: 'Also known',
+  task: 'Task prompt',
+  last: 'Last work',
+  kept: 'Kept of the last turn',
 };
 
 export function sectionName(section = 'template'): string {
-  return SECTIONS[section]?.[0] ?? `${section.charAt(0).toUpperCase()}${spaced(section.slice(1))}`;
-}
-
-/** Returns undefined for a section whose name says it all. */
-export function sectionAbout(section = ''): string | undefined {
-  return SECTIONS[section]?.[1];
+  return SECTIONS[section] ?? `${section.charAt(0).toUpperCase()}${spaced(section.slice(1))}`;
 }

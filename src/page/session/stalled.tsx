@@ -107,9 +107,11 @@ function Item(props: { readonly tone: Tone; readonly tag: string; readonly child
   );
 }
 
-function whyListed({ replan_hint, blockers }: Task, stalled: boolean): string {
+function whyListed({ replan_hint, blocker, next_action }: Task, stalled: boolean): string {
   if (stalled) return replan_hint === undefined ? 'It makes no progress.' : stallText(replan_hint);
-  return blockers > 0 ? 'Its last result names a blocker.' : 'Its review asks for a person.';
+  return (
+    blocker ?? (next_action === 'halt_and_escalate' ? 'Its review asks for a person.' : 'It is blocked.')
+  );
 }
 
 function ListedTask(props: {
@@ -159,8 +161,13 @@ function ListedTask(props: {
         <Button small open={open} of={`task ${task}`} onClick={() => setOpen(!open)}>
           {open ? 'Hide the evidence' : 'Show the evidence'}
         </Button>
-        <a href={sessionHref(session, 'timeline', { task })}>its results</a>
-        <a href={sessionHref(session, 'prompt', { task, role: nextRole(listed.next_action) })}>
+        <a href={sessionHref(session, 'timeline', { task })} aria-label={`its results: task ${task}`}>
+          its results
+        </a>
+        <a
+          href={sessionHref(session, 'prompt', { task, role: nextRole(listed.next_action) })}
+          aria-label={`its next prompt: task ${task}`}
+        >
           its next prompt
         </a>
       </p>

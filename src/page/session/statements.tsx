@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { FactsFound, FoundFact } from '../../contracts/replies/fact-reply.js';
 import type { PromptTrace } from '../../contracts/replies/prompt-trace.js';
+import { statementText } from '../../shared/wire-words.js';
 import { ask } from '../ask.js';
 import { actor, mayAct, SendForm } from '../components/act.js';
 import { Clock, FilterField, SelectField, Toggle } from '../components/fields.js';
@@ -148,8 +149,8 @@ function Statement(props: {
         aria-current={open ? 'true' : undefined}
       >
         <span class="mono quiet">{name}</span>
-        <span class={`statement-text ${fact.closed_at === undefined ? '' : 'struck quiet'}`}>
-          {fact.object}
+        <span class={fact.closed_at === undefined ? undefined : 'struck quiet'}>
+          {statementText(fact, fact.task)}
         </span>
         <span class="remarks quiet small">
           {fact.kind === undefined ? null : <span>{spaced(fact.kind)}</span>}

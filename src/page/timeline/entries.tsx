@@ -21,7 +21,7 @@ export function EntryRow(props: {
           <Clock at={entry.at} />
         </span>
         <span class="entry-kind quiet">{entry.kind}</span>
-        <span class="entry-task mono one-line">{entry.task}</span>
+        <span class="mono one-line">{entry.task}</span>
         <span class="entry-what one-line">
           <Verdict entry={entry} />
           {entry.summary === entry.verdict ? null : entry.summary}

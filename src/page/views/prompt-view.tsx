@@ -15,7 +15,6 @@ import {
   type PromptChoice,
   promptChoice,
   type SessionPrompts,
-  statementsIn,
   usePrompt,
   useSessionPrompts,
   useStoredPrompt,
@@ -111,7 +110,6 @@ function CompiledView(props: {
                 : 'nothing left out'}
           </Tag>
           <Tag>
-            {reply.kind === 'session-start' ? `${statementsIn(reply.prompt).length} statements, ` : ''}
             {reply.factsShown} of {counted(reply.factsTotal, 'fact')}
           </Tag>
         </p>

@@ -74,7 +74,7 @@ function Head({ session, status }: { readonly session: string; readonly status: 
         )}
         {mayAct() ? <Lifecycle session={session} view={view} /> : null}
       </PageHead>
-      {title === undefined ? null : <p>{title}</p>}
+      {title === undefined ? null : <p class="goal">{title}</p>}
       {goal === undefined ? null : <p class="goal">{goal}</p>}
       {why === undefined ? null : <p class="quiet">Completed: {why}</p>}
       {archived === undefined ? null : (
@@ -84,7 +84,7 @@ function Head({ session, status }: { readonly session: string; readonly status: 
         </p>
       )}
       {working.map(({ task, agent, since }) => (
-        <p key={task} class="works-now">
+        <p key={task}>
           {agent} works on{' '}
           <a class="mono" href={sessionHref(session, 'timeline', { task })}>
             {task}

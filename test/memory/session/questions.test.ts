@@ -69,7 +69,7 @@ describe('a question', () => {
   it('every surface says that a person is needed for a blocked task, until the session is completed', () => {
     const played = asked();
     played.foldWhole(recorded(2, implementer({ ...BLOCKED, task_id: '2', blockers: ['No network'] })));
-    const waiting = [`task 1 asks: ${PORT}`, 'task 2 is blocked: "throughline status --task 2" shows why'];
+    const waiting = [`task 1 asks: ${PORT}`, 'task 2 is blocked: No network'];
     expect(runStatus(played.state)).toMatchObject({ waiting, stalled: [] });
     expect(sessionFigures(played.state)).toMatchObject({ waiting, stalled: [] });
     played.foldWhole(recorded(3, implementer({ ...BLOCKED, task_id: '2', blockers: ['No network'] })));

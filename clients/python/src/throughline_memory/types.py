@@ -1235,6 +1235,8 @@ class TaskProgress(TypedDict):
     """Findings that its last review left open."""
     blockers: int
     """Its blockers."""
+    blocker: NotRequired[str]
+    """The first of them."""
     last_dispatch: int
     """Sequence of its last result in the DISPATCH stream."""
     questions: NotRequired[list[Question]]
