@@ -78,6 +78,8 @@ export function FilterField(props: {
 
 export function SelectField<Value extends string>(props: {
   readonly label: string;
+  /** What it is about, for those who hear its name alone. */
+  readonly of?: string;
   readonly value: Value;
   readonly choices: readonly { readonly value: Value; readonly label: string }[];
   readonly onChoose: (value: Value) => void;
@@ -87,6 +89,7 @@ export function SelectField<Value extends string>(props: {
       <span class="field-label">{props.label}</span>
       <select
         value={props.value}
+        aria-label={props.of === undefined ? undefined : `${props.label}: ${props.of}`}
         onChange={(event) => {
           const chosen = props.choices.find(({ value }) => value === event.currentTarget.value);
           if (chosen !== undefined) props.onChoose(chosen.value);
@@ -246,7 +249,8 @@ export function Command({ text }: { readonly text: string }) {
   );
 }
 
-export function CopyButton({ text, label = 'Copy' }: { readonly text: string; readonly label?: string }) {
+export function CopyButton(props: { readonly text: string; readonly label?: string; readonly of?: string }) {
+  const { text, label = 'Copy' } = props;
   const [copied, setCopied] = useState<'no' | 'yes' | 'failed'>('no');
   const copy = async () => {
     setCopied(
@@ -258,8 +262,8 @@ export function CopyButton({ text, label = 'Copy' }: { readonly text: string; re
     setTimeout(() => setCopied('no'), 1_500);
   };
   return (
-    <Button small onClick={() => void copy()}>
-      <span role="status">{{ no: label, yes: 'Copied', failed: 'Not allowed' }[copied]}</span>
+    <Button small of={props.of} onClick={() => void copy()}>
+      {{ no: label, yes: 'Copied', failed: 'Not allowed' }[copied]}
     </Button>
   );
 }

@@ -44,7 +44,7 @@ export function Find({ onClose }: { readonly onClose: () => void }) {
     navigate(href);
   };
   return (
-    <dialog ref={dialog} class="dialog find" aria-label="Find" onClose={onClose}>
+    <dialog ref={dialog} class="find" aria-label="Find" onClose={onClose}>
       <input
         type="search"
         class="find-text"

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { type GlobalViewName, route, type SessionViewName, sessionHref, viewHref } from '../route.js';
+import { Button } from './fields.js';
 
 const GLOBAL: readonly (readonly [view: GlobalViewName, label: string])[] = [
   ['sessions', 'Sessions'],
@@ -34,15 +35,9 @@ export function PageHeader(props: { readonly onFind: () => void }) {
             </NavLink>
           ))}
         </nav>
-        <button
-          type="button"
-          class="icon-button"
-          onClick={props.onFind}
-          aria-label="Find"
-          title="Find (Ctrl+K)"
-        >
-          ⌕
-        </button>
+        <Button small onClick={props.onFind}>
+          Find<span class="only-wide quiet">Ctrl+K</span>
+        </Button>
       </div>
       {at.session === undefined ? null : (
         <div class="header-row header-session">

@@ -86,7 +86,7 @@ export function Empty(props: {
   return (
     <div class="empty">
       <p class="empty-title">{props.title}</p>
-      {props.children === undefined ? null : <div class="empty-text">{props.children}</div>}
+      {props.children === undefined ? null : <div class="empty-text quiet">{props.children}</div>}
       {props.command === undefined ? null : <Command text={props.command} />}
     </div>
   );

@@ -48,9 +48,9 @@ export function Table(props: {
   );
 }
 
-/** Background of the section at an index; sections after the eleventh repeat the colours. */
+/** Background of the section at an index; neighbours differ by the golden angle. */
 export function hue(index: number) {
-  return { background: `var(--hue-${index % 11})` };
+  return { background: `oklch(var(--section) ${(265 + index * 137.5) % 360})` };
 }
 
 /** A bar of parts with a legend. */

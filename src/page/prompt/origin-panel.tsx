@@ -29,7 +29,7 @@ export function OriginPanel(props: {
       </p>
       {row.fact === undefined ? null : <FactOrigin fact={row.fact} />}
       {row.learning === undefined ? null : <p>{row.learning.content}</p>}
-      {row.file === undefined ? null : <FileOrigin path={row.file} reply={reply} />}
+      {row.file === undefined ? null : <p class="mono">{row.file}</p>}
       <dl class="pairs">
         {why === undefined ? null : <Pair name="Why">{why}</Pair>}
         {row.task === undefined ? null : <Pair name="Task">{row.task}</Pair>}
@@ -89,25 +89,6 @@ function FactOrigin({ fact }: { readonly fact: CompiledFact }) {
         {fact.repairs === undefined ? null : <Tag tone="warn">{fact.repairs.length} repaired</Tag>}
       </p>
       {fact.fix === undefined ? null : <p class="quiet">Suggested fix: {fact.fix}</p>}
-    </>
-  );
-}
-
-function FileOrigin({ path, reply }: { readonly path: string; readonly reply: CompileReply }) {
-  const reasons = reply.considered?.files.find((file) => file.path === path)?.reasons ?? {};
-  const scores = Object.entries(reasons).filter(([, value]) => value > 0);
-  return (
-    <>
-      <p class="mono">{path}</p>
-      {scores.length === 0 ? null : (
-        <dl class="pairs">
-          {scores.map(([name, value]) => (
-            <Pair key={name} name={name}>
-              {value.toFixed(2)}
-            </Pair>
-          ))}
-        </dl>
-      )}
     </>
   );
 }

@@ -71,6 +71,7 @@ function Result(props: {
   readonly onGone: () => void;
 }) {
   const { rejected, body, encoding, truncated } = props.reply;
+  const of = rejected.reason;
   const may = mayAct();
   const editable = may && encoding === 'utf8' && truncated !== true;
   const [text, setText] = useState(body);
@@ -117,7 +118,7 @@ function Result(props: {
             In the timeline
           </ButtonLink>
         )}
-        <CopyButton text={body} label="Copy body" />
+        <CopyButton text={body} label="Copy body" of={of} />
       </p>
       {truncated === true ? (
         <p class="quiet">
@@ -129,7 +130,12 @@ function Result(props: {
       {editable ? (
         <label class="field">
           <span class="field-label">Body; a retry sends your changes</span>
-          <textarea spellcheck={false} value={text} onInput={(event) => setText(event.currentTarget.value)} />
+          <textarea
+            aria-label={`Body: ${of}`}
+            spellcheck={false}
+            value={text}
+            onInput={(event) => setText(event.currentTarget.value)}
+          />
         </label>
       ) : (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling area must be reachable by keyboard.
@@ -139,15 +145,20 @@ function Result(props: {
         <div class="actions">
           <SelectField
             label="Publish as"
+            of={of}
             value={role}
             choices={ROLE_NAMES.map((value) => ({ value, label: value }))}
             onChoose={setRole}
           />
-          <Button tone="main" disabled={busy} onClick={() => void retry()}>
+          <Button tone="main" of={of} disabled={busy} onClick={() => void retry()}>
             {text === body ? 'Retry' : 'Retry with changes'}
           </Button>
-          {text === body ? null : <Button onClick={() => setText(body)}>Discard changes</Button>}
-          <Actions actions={[{ verb: 'Remove', cost: 'It cannot be undone.', run: remove }]} />
+          {text === body ? null : (
+            <Button of={of} onClick={() => setText(body)}>
+              Discard changes
+            </Button>
+          )}
+          <Actions of={of} actions={[{ verb: 'Remove', cost: 'It cannot be undone.', run: remove }]} />
         </div>
       ) : null}
     </>

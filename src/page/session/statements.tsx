@@ -177,7 +177,7 @@ const SAYS = [
 function Say({ session }: { readonly session: string }) {
   const [type, setType] = useState<(typeof SAYS)[number]['value']>('decision');
   return (
-    <div class="column-add">
+    <div class="card-body">
       <SendForm
         label="Say something to later agents"
         verb="Add"

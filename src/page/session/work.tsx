@@ -261,7 +261,7 @@ export function Work({
         </p>
       )}
       {mayAct() ? (
-        <div class="column-add">
+        <div class="card-body">
           <SendForm
             label="A new task"
             verb="Add"

@@ -1,4 +1,3 @@
-import { Fragment } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { FactOfDispatch, TimelineEntry } from '../../contracts/replies/dispatch-result.js';
 import { Button, ButtonLink, Clock, Pair, Tag, wholeTime } from '../components/fields.js';
@@ -27,7 +26,7 @@ export function EntryRow(props: {
           {entry.summary === entry.verdict ? null : entry.summary}
         </span>
         <span class="entry-flow small quiet figure">
-          <Flow entry={entry} />
+          {entry.facts === undefined ? `event ${entry.sequence}` : counted(entry.facts, 'fact')}
         </span>
       </a>
     </li>
@@ -44,30 +43,14 @@ function Verdict({ entry }: { readonly entry: TimelineEntry }) {
   return entry.failed === true ? <Tag tone="bad">failed</Tag> : null;
 }
 
-/** The data flow of an entry: result → event → facts, or event → prompt. A narrow screen shows one part. */
-function Flow({ entry }: { readonly entry: TimelineEntry }) {
-  const { dispatch, sequence, facts, prompt } = entry;
-  const parts = [
-    dispatch === undefined ? undefined : `result ${dispatch}`,
+/** Returns the parts of an entry in the order of the data: result, event and facts, or event and prompt. */
+function flowOf({ dispatch, sequence, facts, prompt }: TimelineEntry): string[] {
+  return [
+    ...(dispatch === undefined ? [] : [`result ${dispatch}`]),
     `event ${sequence}`,
-    prompt === undefined ? undefined : 'prompt',
-    facts === undefined ? undefined : counted(facts, 'fact'),
-  ].filter((part) => part !== undefined);
-  const main = facts === undefined ? `event ${sequence}` : parts.at(-1);
-  return (
-    <>
-      {parts.map((part, index) => (
-        <Fragment key={part}>
-          {index === 0 ? null : (
-            <span class="flow-arrow flow-extra" aria-hidden="true">
-              →
-            </span>
-          )}
-          <span class={part === main ? '' : 'flow-extra'}>{part}</span>
-        </Fragment>
-      ))}
-    </>
-  );
+    ...(prompt === undefined ? [] : ['prompt']),
+    ...(facts === undefined ? [] : [counted(facts, 'fact')]),
+  ];
 }
 
 /** Details of an entry, with the facts of its result and links to prompts; another one is shown from its beginning. */
@@ -93,11 +76,7 @@ export function EntryPanel({ session, entry }: { readonly session: string; reado
           <Pair name="Type">
             <code>{entry.type}</code>
           </Pair>
-          <Pair name="Flow">
-            <span class="figure">
-              <Flow entry={entry} />
-            </span>
-          </Pair>
+          <Pair name="Flow">{flowOf(entry).join(' → ')}</Pair>
           {entry.prompt === undefined ? null : (
             <>
               <Pair name="Left out">{counted(entry.prompt.dropped, 'item')}</Pair>

@@ -10,7 +10,7 @@ import { Table } from '../components/table.js';
 import { connection } from '../live.js';
 import { type GlobalViewProps, viewHref } from '../route.js';
 import { useAsk } from '../use-ask.js';
-import { durationText, figure, type Tone } from '../words.js';
+import { counted, durationText, figure, type Tone } from '../words.js';
 
 /** Refresh interval in milliseconds. */
 const EVERY_MS = 5_000;
@@ -42,8 +42,12 @@ export function HealthView(_props: GlobalViewProps) {
             <ServerRow />
             <FindingRows findings={shown.findings ?? []} levels={['fail', 'warn']} />
             <ResultRows shown={shown} />
-            {shown.services.map((service) => (
-              <ServiceRow key={service.id} service={service} />
+            {shown.services.map((service, at) => (
+              <ServiceRow
+                key={service.id}
+                service={service}
+                isFirst={shown.services.findIndex((other) => isSameProcess(other, service)) === at}
+              />
             ))}
             <FindingRows findings={shown.findings ?? []} levels={['ok']} />
           </Table>
@@ -133,13 +137,22 @@ function ResultRows({ shown: { results } }: { readonly shown: ToolReply<'health-
   );
 }
 
-function ServiceRow({ service }: { readonly service: ServiceHealth }) {
+function isSameProcess(one: ServiceHealth, other: ServiceHealth): boolean {
+  return one.host === other.host && one.pid === other.pid;
+}
+
+function ServiceRow(props: {
+  readonly service: ServiceHealth;
+  /** True for the first service of its process: what a process has logged is shown once. */
+  readonly isFirst: boolean;
+}) {
+  const { service, isFirst } = props;
   const { connected, warnings = 0, errors = 0, lastIncident, uptimeSeconds, host, pid } = service;
   const facts = [
     service.version,
     host === undefined ? '' : `on ${host}`,
     pid === undefined ? '' : `pid ${pid}`,
-    `${figure(service.requests)} requests`,
+    counted(service.requests, 'request'),
     service.errorReplies === 0 ? '' : `${figure(service.errorReplies)} refused`,
     uptimeSeconds === undefined ? '' : `up ${durationText(uptimeSeconds)}`,
   ];
@@ -149,9 +162,9 @@ function ServiceRow({ service }: { readonly service: ServiceHealth }) {
       state={connected === false ? <Tag tone="bad">not connected</Tag> : <Tag tone="good">connected</Tag>}
     >
       {facts.filter((part) => part !== '').join(', ')}{' '}
-      {errors > 0 ? <Tag tone="bad">{errors} errors</Tag> : null}{' '}
-      {warnings > 0 ? <Tag tone="warn">{warnings} warnings</Tag> : null}
-      {lastIncident === undefined ? null : (
+      {isFirst && errors > 0 ? <Tag tone="bad">{counted(errors, 'error')} of the process</Tag> : null}{' '}
+      {isFirst && warnings > 0 ? <Tag tone="warn">{counted(warnings, 'warning')} of the process</Tag> : null}
+      {!isFirst || lastIncident === undefined ? null : (
         <p class="quiet small">
           <Ago at={lastIncident.at} />: {lastIncident.message}
         </p>

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import type { ReplyTo } from '../../contracts/requests.js';
 import { ask } from '../ask.js';
 import { actor, mayAct, useWork } from '../components/act.js';
@@ -103,6 +104,24 @@ function Proposals({ project }: { readonly project: string | undefined }) {
   );
 }
 
+/** The text of a learning or proposal, and what is known of it. */
+function Says(props: { readonly of: Learning | Proposal; readonly children: ComponentChildren }) {
+  const { content, type, tags, id } = props.of;
+  return (
+    <>
+      <p>{content}</p>
+      <p class="remarks quiet small">
+        <Tag tone="info">{type.replace('_', ' ')}</Tag>
+        {tags.map((tag) => (
+          <Tag key={tag}>{tag}</Tag>
+        ))}
+        <code>{id}</code>
+        {props.children}
+      </p>
+    </>
+  );
+}
+
 /** Origin of a proposal in words. */
 const METHODS: Readonly<Record<Proposal['method'], string>> = {
   note: 'a note of an agent',
@@ -128,13 +147,7 @@ function ProposalRow(props: {
   const newest = proposal.evidence.at(-1);
   return (
     <li class="learning">
-      <p>{proposal.content}</p>
-      <p class="remarks quiet small">
-        <Tag tone="info">{proposal.type.replace('_', ' ')}</Tag>
-        {proposal.tags.map((tag) => (
-          <Tag key={tag}>{tag}</Tag>
-        ))}
-        <code>{proposal.id}</code>
+      <Says of={proposal}>
         <span>
           from {METHODS[proposal.method]}, <Ago at={proposal.extractedAt} />
         </span>
@@ -146,7 +159,7 @@ function ProposalRow(props: {
         {proposal.confidence === undefined ? null : (
           <span class="figure">confidence {proposal.confidence.toFixed(2)}</span>
         )}
-      </p>
+      </Says>
       {error === undefined ? null : <ErrorBox error={error} />}
       {mayAct() ? (
         <p class="actions">
@@ -240,13 +253,7 @@ function LearningList(props: {
     <ul class="card rows" aria-label="Learnings">
       {props.learnings.map((learning, index) => (
         <li key={learning.id} class={`learning ${learning.id === props.id ? 'learning-current' : ''}`}>
-          <p>{learning.content}</p>
-          <p class="remarks quiet small">
-            <Tag tone="info">{learning.type.replace('_', ' ')}</Tag>
-            {learning.tags.map((tag) => (
-              <Tag key={tag}>{tag}</Tag>
-            ))}
-            <code>{learning.id}</code>
+          <Says of={learning}>
             <span class="figure">supported by {counted(learning.evidence.length, 'result')}</span>
             <span>
               since <Ago at={learning.confirmedAt} />
@@ -254,7 +261,7 @@ function LearningList(props: {
             {props.scores === undefined ? null : (
               <span class="figure">score {props.scores[index]?.toFixed(2)}</span>
             )}
-          </p>
+          </Says>
         </li>
       ))}
     </ul>

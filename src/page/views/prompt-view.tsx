@@ -125,7 +125,9 @@ function CompiledView(props: {
             <section class="card-body prompt-gone" aria-label="Gone since the prompt before">
               <h3>Gone since the prompt before</h3>
               {removed.map((text) => (
-                <p key={text}>{text}</p>
+                <p key={text} class="struck quiet">
+                  {text}
+                </p>
               ))}
             </section>
           )}
