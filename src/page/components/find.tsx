@@ -10,7 +10,7 @@ interface Found {
   readonly href: string;
 }
 
-const TYPING_MS = 200;
+const TYPING_MS = 100;
 const MOST = 6;
 /** Projects whose learnings are searched, those with most of them. */
 const PROJECTS = 8;
@@ -28,11 +28,7 @@ export function Find({ onClose }: { readonly onClose: () => void }) {
     setAt(0);
     if (text.trim() === '') return;
     const abort = new AbortController();
-    const timer = setTimeout(() => {
-      void find(text.trim(), session, abort.signal).then((all) => {
-        if (!abort.signal.aborted) setFound(all);
-      });
-    }, TYPING_MS);
+    const timer = setTimeout(() => void find(text.trim(), session, abort.signal, setFound), TYPING_MS);
     return () => {
       clearTimeout(timer);
       abort.abort();
@@ -89,8 +85,13 @@ export function Find({ onClose }: { readonly onClose: () => void }) {
   );
 }
 
-/** Asks every place at once; one that fails adds nothing. */
-async function find(text: string, session: string | undefined, abort: AbortSignal): Promise<Found[]> {
+/** Asks every place at once, and shows what has come so far: the slowest place adds its hits below. One that fails adds nothing. */
+async function find(
+  text: string,
+  session: string | undefined,
+  abort: AbortSignal,
+  show: (found: readonly Found[]) => void,
+): Promise<void> {
   const parts: Promise<Found[]>[] = [
     ask('tool.session-list', { text, archived: true, limit: 2 * MOST }, abort).then(({ sessions }) =>
       inSessions(sessions, text),
@@ -99,11 +100,17 @@ async function find(text: string, session: string | undefined, abort: AbortSigna
     ...(session === undefined ? [] : [filesOf(session, text, abort)]),
     learnings(text, abort),
   ];
-  const found = (await Promise.all(parts.map((part) => part.catch(() => [])))).flat();
-  // A later place knows more of a file or a task than the list of sessions.
-  return [
-    ...new Map(found.map((row) => [`${row.kind} ${row.text} ${row.where.split(/[:,]/)[0]}`, row])).values(),
-  ];
+  const found = new Map<string, Found>();
+  const add = async (part: Promise<Found[]>) => {
+    for (const row of await part.catch(() => [])) {
+      const key = `${row.kind} ${row.text} ${row.where.split(/[:,]/)[0]}`;
+      // Of two rows of one file, the one that names its task is kept.
+      if ((found.get(key)?.where.length ?? 0) < row.where.length) found.set(key, row);
+    }
+    if (!abort.aborted && found.size > 0) show([...found.values()]);
+  };
+  await Promise.all(parts.map(add));
+  if (!abort.aborted) show([...found.values()]);
 }
 
 /** Returns the open tasks and files that have the words, and the sessions that have them elsewhere. */
