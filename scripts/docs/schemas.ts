@@ -12,7 +12,7 @@ export function schemasPage(): Written {
   const page = `## Requests by name
 
 A request that names a session may go to \`<subject>.<session>\` too, as the SDK sends it: a permission can then bind a user to
-its session. The last column has the first letters of the roles that may send it for all sessions: publisher, reader, operator. \`trace.record\` is not answered. Defaults and
+its session. The last column has the first letters of the roles that may send it for all sessions: publisher, reader, operator. Defaults and
 meanings are in the schemas below. \`client.tools\`, \`client.runs\` and so on have a method for each request, in camelCase.
 
 | request | what it does | command | fields | roles |

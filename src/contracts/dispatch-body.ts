@@ -1,23 +1,14 @@
 import type { z } from 'zod';
-import { clipText, oneLine } from '../shared/text.js';
+import { clipText, isObject, oneLine } from '../shared/text.js';
 import type { ErrorCode } from './error-codes.js';
 import { explainIssues } from './explain-issues.js';
 import { KEPT } from './kept-limits.js';
 import { bySeverity, type Role } from './kinds.js';
-import { MAX_ITEMS, withClipped } from './reading/field-values.js';
+import { noteClipped } from './reading/field-values.js';
 import { type Cleaning, type FoundJson, findJson } from './reading/found-json.js';
-import { readResult, saysNothing } from './reading/read-result.js';
+import { readResult } from './reading/read-result.js';
 import { type Repair, Repairs } from './reading/repairs.js';
-import { type Json, resultShape, usesOwnNames } from './reading/shape.js';
-import {
-  type AnyResult,
-  type Question,
-  RESULTS,
-  type ReviewIssue,
-  type RoleResult,
-  type TestRun,
-  taskId,
-} from './results.js';
+import { type AnyResult, type Question, RESULTS, type RoleResult, taskId } from './results.js';
 import type { DispatchOutcome, Outcome } from './session-events.js';
 
 /**
@@ -86,24 +77,12 @@ const NOT_TEXT = {
 
 type Found = Extract<FoundJson, { ok: true }>;
 
-const NONE: readonly Repair[] = Object.freeze([]);
-
 function checked(
   { value, repairs: mended, broken }: Found,
   role: Role,
   clean: Cleaning,
   schemaOf: SchemaOf,
 ): ParsedBody {
-  const schema = schemaOf(role);
-  const shape = resultShape(role);
-  // The schema reports an issue for every wrong item, however long the list is.
-  const strict = hasLongList(value) ? undefined : schema.safeParse(value);
-  if (strict?.success && broken === undefined) {
-    // The schema accepted it, so it is an object. Most results end here.
-    const valid = value as Json;
-    if (usesOwnNames(valid, shape, shape) && !saysNothing(valid, role))
-      return accepted(role, strict.data, mended);
-  }
   const repairs = mended ?? new Repairs();
   const reading = readResult(value, role);
   if (!reading.ok && broken === undefined) return fault({ code: 'schema_invalid', ...reading });
@@ -111,8 +90,11 @@ function checked(
     const reason = `${broken}; mended as far as it goes, ${reading.reason}`;
     return fault({ ...reading, code: 'json_parse_failed', reason });
   }
+  repairs.take(reading.repairs);
   // A repair may have parsed a text whose escapes hid a secret.
-  const read = schema.safeParse(clean(reading.value, JSON.stringify(reading.value)));
+  const isSame = repairs.report().repairs.length === 0;
+  const cleaned = isSame ? reading.value : clean(reading.value, JSON.stringify(reading.value));
+  const read = schemaOf(role).safeParse(cleaned);
   if (!read.success)
     return fault({
       code: 'schema_invalid',
@@ -120,25 +102,10 @@ function checked(
       fix: 'correct these fields and send the result again',
       task: reading.task,
     });
-  repairs.take(reading.repairs);
-  return accepted(role, read.data, repairs);
-}
-
-function hasLongList(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  for (const key in value) {
-    const list: unknown = (value as Json)[key];
-    if (Array.isArray(list) && list.length > MAX_ITEMS) return true;
-  }
-  return false;
-}
-
-function accepted(role: Role, data: unknown, noted: Repairs | undefined): ParsedBody {
-  const value = { role, result: data } as RoleResult;
-  const repairs = withClipped(value.result, noted);
-  if (repairs === undefined) return { ok: true, value, repairs: NONE };
+  const result = { role, result: read.data } as RoleResult;
+  noteClipped(result.result, repairs);
   const { repairs: reported, repairsOmitted } = repairs.report();
-  return { ok: true, value, repairs: reported, ...(repairsOmitted > 0 && { repairsOmitted }) };
+  return { ok: true, value: result, repairs: reported, ...(repairsOmitted > 0 && { repairsOmitted }) };
 }
 
 /** Finds the task in text that is not JSON, if it names exactly one. */
@@ -179,7 +146,7 @@ const { text: MAX_TEXT, list: MAX_LIST } = KEPT.outcome;
 
 /**
  * Returns the part of a result that its event keeps besides the facts, with size limits. Keys without a value are left out,
- * because a replayed event must equal the live one and `delete` slows down every later access.
+ * because a replayed event must equal the live one.
  */
 export function outcomeOf(
   { role, result }: RoleResult,
@@ -188,69 +155,36 @@ export function outcomeOf(
   return { sequence, task, at, role, outcome: kept(result, at) };
 }
 
-function kept(result: AnyResult, publishedAt: string): Outcome {
-  const { status, assessment, summary, files_modified, tests, follow_up_actions, blockers } = result;
-  const { strengths, issues, required_fixes, questions, intent_id, branch, commit, at, history } = result;
-  const { files_deleted, files_renamed } = result;
-  const outcome: Outcome = {};
-  if (status !== undefined) outcome.status = status;
-  if (assessment !== undefined) outcome.assessment = assessment;
-  if (summary !== undefined) outcome.summary = line(summary);
-  if (files_modified !== undefined) outcome.files_modified = lines(files_modified);
-  if (files_deleted !== undefined) outcome.files_deleted = lines(files_deleted);
-  if (files_renamed !== undefined)
-    outcome.files_renamed = files_renamed
-      .slice(0, MAX_LIST)
-      .map(({ from, to }) => ({ from: line(from), to: line(to) }))
-      .filter(({ from, to }) => from !== '' && to !== '');
-  if (tests !== undefined) outcome.tests = tests.slice(0, MAX_LIST).map(testRun);
-  if (follow_up_actions !== undefined) outcome.follow_up_actions = lines(follow_up_actions);
-  if (blockers !== undefined) outcome.blockers = lines(blockers);
-  if (strengths !== undefined) outcome.strengths = lines(strengths);
-  if (issues !== undefined) outcome.issues = bySeverity(issues).slice(0, MAX_LIST).map(reviewIssue);
-  if (required_fixes !== undefined) outcome.required_fixes = lines(required_fixes);
-  const asked = questions?.slice(0, KEPT.question.list).map(keptQuestion) ?? [];
-  // A text of invisible characters alone leaves nothing.
-  if (asked.some(isSaid)) outcome.questions = asked.filter(isSaid);
-  if (intent_id !== undefined) outcome.intent_id = line(intent_id);
-  if (branch !== undefined) outcome.branch = line(branch);
-  if (commit !== undefined) outcome.commit = line(commit);
+function kept(
+  { task_id: _, result_id: __, facts: ___, artifacts: ____, ...said }: AnyResult,
+  publishedAt: string,
+): Outcome {
+  const { issues, questions = [], at, history, ...others } = said;
   const time = at === undefined ? 0 : Date.parse(at);
-  if (time > 0 && time < Date.parse(publishedAt)) outcome.at = new Date(time).toISOString();
-  if (history === true) outcome.history = true;
-  return outcome;
-}
-
-function testRun({ command, passed, failures }: TestRun): TestRun {
-  const run: TestRun = { command: line(command), passed };
-  if (failures !== undefined) run.failures = lines(failures);
-  return run;
-}
-
-function reviewIssue({ severity, file, message, fix }: ReviewIssue): ReviewIssue {
-  const issue: ReviewIssue =
-    file === undefined
-      ? { severity, message: line(message) }
-      : { severity, file: line(file), message: line(message) };
-  if (fix !== undefined) issue.fix = line(fix);
-  return issue;
-}
-
-function keptQuestion({ text, options, default: usual = '' }: Question): Question {
-  const goesOnWith = line(usual);
+  const isEarlier = time > 0 && time < Date.parse(publishedAt);
   return {
-    text: line(text),
-    ...(options !== undefined && { options: options.slice(0, KEPT.question.options).map(line) }),
-    ...(goesOnWith !== '' && { default: goesOnWith }),
+    ...clipped(others),
+    ...(issues !== undefined && { issues: clipped(bySeverity(issues)) }),
+    ...(questions.length > 0 && { questions: clipped(questions.map(keptQuestion)) }),
+    ...(isEarlier && { at: new Date(time).toISOString() }),
+    ...(history === true && { history }),
   };
 }
 
-const isSaid = ({ text }: Question) => text !== '';
-
-function line(text: string): string {
-  return clipText(oneLine(text), MAX_TEXT);
+function keptQuestion({ options, default: usual = '', ...question }: Question): Question {
+  return {
+    ...question,
+    ...(options !== undefined && { options: options.slice(0, KEPT.question.options) }),
+    ...(oneLine(usual) !== '' && { default: usual }),
+  };
 }
 
-function lines(texts: readonly string[]): string[] {
-  return texts.slice(0, MAX_LIST).map(line);
+/** Cuts the texts and lists of a value, and leaves out fields without one. */
+function clipped<Value>(value: Value): Value;
+function clipped(value: unknown): unknown {
+  if (typeof value === 'string') return clipText(oneLine(value), MAX_TEXT);
+  if (Array.isArray(value)) return value.slice(0, MAX_LIST).map((item) => clipped(item));
+  if (!isObject(value)) return value;
+  const fields = Object.entries(value).filter(([, field]) => field !== undefined);
+  return Object.fromEntries(fields.map(([name, field]) => [name, clipped(field)]));
 }

@@ -84,14 +84,6 @@ export function jsonOf(data: Uint8Array): unknown {
   }
 }
 
-export function parseEvent<Schema extends z.ZodType>(
-  schema: Schema,
-  json: unknown,
-): z.output<Schema> | undefined {
-  const parsed = schema.safeParse(json);
-  return parsed.success ? parsed.data : undefined;
-}
-
 function isSequence(value: unknown): value is number | undefined {
   return value === undefined || (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0);
 }

@@ -20,13 +20,14 @@ const traceRequest = traceAppendRequest.extend({
   entries: z.array(traceEntry).min(1).max(500).describe('What an agent did, one entry or several.'),
 });
 
-/** The schemas of a request and of its reply, if it is answered. */
+/** The schemas of a request and of its reply. */
 function schemasOf(subject: RequestName): [name: string, described: Described][] {
   const { summary, request, reply } = rowOf(subject);
   const schema = request === traceAppendRequest ? traceRequest : request;
-  const requestSchema: [string, Described] = [`${subject}.request`, { about: `${summary}.`, schema }];
-  if (reply instanceof z.ZodUndefined) return [requestSchema];
-  return [requestSchema, [`${subject}.reply`, { about: `The reply of ${subject}.`, schema: reply }]];
+  return [
+    [`${subject}.request`, { about: `${summary}.`, schema }],
+    [`${subject}.reply`, { about: `The reply of ${subject}.`, schema: reply }],
+  ];
 }
 
 const errorReply = z.object({

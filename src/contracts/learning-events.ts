@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type EventFormat, eventOf, parseEvent, type Stored } from './event.js';
+import { type EventFormat, eventOf, type Stored } from './event.js';
 import { list, named, oneOf, string, strings } from './schema-fields.js';
 
 /**
@@ -116,5 +116,5 @@ export const LEARNING_EVENTS: EventFormat<LearningEvent> = {
   kind: 'project',
   pathOf: ({ type }) => type,
   expectedAt: () => '>',
-  parse: (json) => parseEvent(learningEvent, json),
+  parse: (json) => learningEvent.safeParse(json).data,
 };

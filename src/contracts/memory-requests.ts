@@ -72,14 +72,6 @@ export const MEMORY_REQUESTS = {
     traceAppendRequest,
     traceAppended,
   ),
-  /** Fire-and-forget: at most once, and errors are not reported. */
-  'trace.record': ofSession(
-    false,
-    'the same without an answer, for volume',
-    '',
-    traceAppendRequest,
-    z.undefined(),
-  ),
   'trace.compact': ofSession(
     true,
     'the compacted history of an intent',

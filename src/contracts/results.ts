@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { compile, z } from 'zod';
-import { plainPath } from '../shared/text.js';
+import { oneLine, plainPath } from '../shared/text.js';
 import { KEPT } from './kept-limits.js';
 import {
   FACT_TAGS,
@@ -30,6 +30,10 @@ export const taskId = trimmed(128)
 
 const text = z.string();
 const texts = z.array(text);
+/** A text that is not empty in one line either, as events keep it. */
+const visible = text
+  .min(1, { error: 'must not be empty', abort: true })
+  .refine((given) => oneLine(given) !== '', 'must not be empty');
 
 export const testRun = named('TestRun', 'A run of tests.', {
   command: text.describe('The command that ran the tests.'),
@@ -46,21 +50,21 @@ export const reviewIssue = named('ReviewIssue', 'Something that a review found w
 
 /** A question to a person. The work goes on with the default, or stops if the result is blocked. */
 export const question = named('Question', 'A question to a person.', {
-  text: text.min(1, 'must not be empty').describe('The question, in one sentence.'),
+  text: visible.describe('The question, in one sentence.'),
   options: texts.optional().describe('The possible answers.'),
   default: text.optional().describe('The answer that is used until someone gives another.'),
 });
 
 export const artifact = named('Artifact', 'Something that later tasks can call.', {
   kind: text.optional().describe('What it is: endpoint, function, component, class or integration.'),
-  name: text.min(1, 'must not be empty').describe('Its name, such as parse or GET /metrics.'),
+  name: visible.describe('Its name, such as parse or GET /metrics.'),
   signature: text.optional().describe('How it is called.'),
   location: text.optional().describe('Where it is, such as src/parse.ts:12.'),
 });
 
 export const renamedFile = named('RenamedFile', 'A file that has another path now.', {
-  from: text.min(1, 'must not be empty').describe('Its path before.'),
-  to: text.min(1, 'must not be empty').describe('Its path now.'),
+  from: visible.describe('Its path before.'),
+  to: visible.describe('Its path now.'),
 });
 
 export const explicitFact = z
@@ -122,6 +126,22 @@ const COMMON = {
     .describe('Further knowledge for later agents, as subject, relation and object.'),
 };
 
+const { intent_id, branch, commit, files_deleted, files_renamed, questions } = COMMON;
+
+/** The fields that the event of a result keeps as they are, but for their length. */
+export const outcomeFields = z
+  .object({
+    ...FIELDS,
+    summary: text.describe('The work or findings.'),
+    intent_id,
+    branch,
+    commit,
+    files_deleted,
+    files_renamed,
+    questions,
+  })
+  .partial().shape;
+
 type Shape = typeof FIELDS & typeof COMMON;
 type Carried<Keys extends keyof Shape> = { [Key in Keys]?: z.output<Shape[Key]> | undefined };
 
@@ -140,7 +160,9 @@ export type ReviewIssue = z.output<typeof reviewIssue>;
 export type Question = z.output<typeof question>;
 export type ExplicitFact = z.output<typeof explicitFact>;
 
-export const RESULTS = Object.fromEntries(ROLES.map((role) => [role, schemaOf(role)])) as {
+export const RESULTS = Object.fromEntries(
+  ROLES.map((role): [Role, z.ZodType] => [role, z.object(resultFields(role))]),
+) as {
   readonly [R in Role]: z.ZodType<ResultOf<R>, ResultOf<R>>;
 };
 
@@ -157,36 +179,6 @@ export function resultFields(role: Role): Record<string, z.ZodType> {
     ...Object.fromEntries(roleFields),
     ...Object.fromEntries(common),
   };
-}
-
-function schemaOf(role: Role): z.ZodType {
-  const shape = resultFields(role);
-  if (shape.files_modified === undefined) return z.object(shape);
-  return z
-    .object({ ...shape, files_changed: texts.optional().describe('Another name of files_modified.') })
-    .transform(namedOnce);
-}
-
-/** Merges `files_changed`, an alias, into `files_modified`. */
-export function namedOnce<Result extends { files_changed?: unknown; files_modified?: unknown }>({
-  files_changed,
-  ...result
-}: Result) {
-  const { files_modified } = result;
-  const both = Array.isArray(files_modified) && Array.isArray(files_changed);
-  const files = both ? joined(files_modified, files_changed) : (files_modified ?? files_changed);
-  return { ...result, files_modified: files };
-}
-
-/** Joins two lists without duplicates. */
-export function joined(one: readonly unknown[], other: readonly unknown[]): readonly unknown[] {
-  if (one.length === 0) return other;
-  const items = new Map<string, unknown>();
-  for (const item of [...one, ...other]) {
-    const json = JSON.stringify(item);
-    if (!items.has(json)) items.set(json, item);
-  }
-  return [...items.values()];
 }
 
 export const RESULT_KEY_LENGTH = 12;

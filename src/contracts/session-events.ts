@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { type EventFormat, eventOf, parseEvent, type Stored, timestamp } from './event.js';
+import { type EventFormat, eventOf, type Stored, timestamp } from './event.js';
 import { NOT_ENDED, ROLES, type Role, VERDICTS, verdictIn, verdictsOf } from './kinds.js';
 import { runEvents } from './plan-requests.js';
 import { recordedFact, recordedRepair, statementEnds } from './recorded-fact.js';
-import { question, RESULT_KEY_LENGTH, renamedFile, reviewIssue, taskId, testRun } from './results.js';
-import { list, mark, named, object, oneOf, string, strings } from './schema-fields.js';
+import { outcomeFields, RESULT_KEY_LENGTH, taskId } from './results.js';
+import { mark, named, object, oneOf, string } from './schema-fields.js';
 import {
   answerEvents,
   checkpointEvents,
@@ -21,20 +21,7 @@ const sequence = z.int().positive().describe('Sequence in the DISPATCH stream.')
 const outcome = named('Outcome', "A result's own words, besides its facts.", {
   status: oneOf('Verdict of work.', VERDICTS).optional(),
   assessment: oneOf('Verdict of a review.', VERDICTS).optional(),
-  summary: string('The work or findings.').optional(),
-  files_modified: strings('Files that were changed.').optional(),
-  files_deleted: strings('Files that were deleted.').optional(),
-  files_renamed: list('Files that were renamed.', renamedFile).optional(),
-  tests: list('Test commands that were run.', testRun).optional(),
-  follow_up_actions: strings('Remaining work.').optional(),
-  blockers: strings('Blockers.').optional(),
-  strengths: strings('Strengths of the work.').optional(),
-  issues: list('Problems of the work.', reviewIssue).optional(),
-  required_fixes: strings('The required fixes.').optional(),
-  questions: list('Questions to a person.', question).optional(),
-  intent_id: string('The intent whose trace records it.').optional(),
-  branch: string('The git branch of the result.').optional(),
-  commit: string('The git commit of the result.').optional(),
+  ...outcomeFields,
   at: timestamp.optional().describe('When it happened, ISO 8601 in UTC, if long before publication.'),
   history: z.literal(true).optional().describe('It is from before the session, so ledgers skip it.'),
 });
@@ -207,7 +194,7 @@ export function resultPath(dispatch: number): string {
 
 export const SESSION_EVENTS: EventFormat<SessionEvent> = {
   kind: 'session',
-  parse: (json) => parseEvent(sessionEvent, json),
+  parse: (json) => sessionEvent.safeParse(json).data,
   pathOf(event) {
     if (isDispatchEvent(event)) return resultPath(event.data.dispatch.sequence);
     return OTHERS.has(event.type) ? event.type : `command.${event.type}`;

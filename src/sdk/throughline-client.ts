@@ -6,7 +6,6 @@ import { scopedRequest, token } from '../contracts/names.js';
 import type { DispatchResult } from '../contracts/replies/dispatch-result.js';
 import type { ReplyTo, RequestInput, RequestName, WideRequest } from '../contracts/requests.js';
 import type { ResultOf } from '../contracts/results.js';
-import type { TraceEntryInput } from '../contracts/trace-entry.js';
 import type { ClientTransport } from '../engine/ports/client-transport.js';
 import { HookEngine, PreCompactHook } from '../memory/traces/hook-engine.js';
 import {
@@ -120,11 +119,6 @@ export class ThroughlineClient {
    */
   watch(options: WatchInput): AsyncGenerator<WatchedEvent, void> {
     return watchSession(this.#transport, this.#closing.signal, options, this.tools.timelineList);
-  }
-
-  /** Appends entries without waiting, for volume: entries may be lost, and errors are not reported. */
-  recordTrace(session: string, ...entries: readonly TraceEntryInput[]): void {
-    this.#transport.send(scopedRequest('trace.record', { session }), { session, entries });
   }
 
   /** Creates a hook engine that injects the compacted history of the active intent. */

@@ -77,16 +77,8 @@ function note(body: Uint8Array): void {
 }
 
 /** Sends a request and checks that its answer is one of ours: a reply, or an error with a stable code. */
-async function ask(
-  connection: NatsConnection,
-  { subject, answers }: Contract,
-  body: Uint8Array,
-): Promise<void> {
+async function ask(connection: NatsConnection, { subject }: Contract, body: Uint8Array): Promise<void> {
   note(body);
-  if (answers === false) {
-    connection.publish(subject, body);
-    return;
-  }
   const message = await connection.request(subject, body, { timeout: 30_000 });
   const reply = message.json<{ error?: { code: string; message: string } }>();
   const status = message.headers?.get('Nats-Service-Error-Code');

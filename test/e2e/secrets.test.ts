@@ -120,7 +120,6 @@ async function sendEverything({ client, ports }: System, session: string, file: 
     result: { status: 'FAILURE' as const, output_summary: another(), error_message: another() },
   });
   await client.traces.append({ session, entries: Array.from({ length: 25 }, entry) });
-  client.recordTrace(session, entry());
   const wrong: [string, object][] = SECRETS.flatMap(({ text }): [string, object][] => [
     ['tool.task-add', { session, content: 'x', status: text }],
     ['tool.task-status', { session, id: text, status: 'completed' }],

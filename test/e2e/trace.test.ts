@@ -3,7 +3,7 @@ import type { Token } from '../../src/contracts/names.js';
 import { type PreparedPrompt, withPreLlmCompaction } from '../../src/traces.js';
 import { step, steps } from '../memory/traces/compaction-entries.js';
 import { cli } from '../support/cli.js';
-import { eventsOf, newSession, sequencesOf, soon, systemOfFile } from '../support/system.js';
+import { eventsOf, newSession, sequencesOf, systemOfFile } from '../support/system.js';
 
 const system = await systemOfFile();
 
@@ -32,20 +32,6 @@ describe('trace.append', () => {
     const events = await eventsOf(system, session);
     const why = { malformed_because: expect.stringContaining('intent_id') };
     expect(events).toMatchObject([{ event: { data: { entries: [], malformed: 1, ...why } } }]);
-  });
-});
-
-describe('trace.record', () => {
-  it('trace.record stores entries without an answer', async () => {
-    const session = newSession('record');
-    system.client.recordTrace(session, step(1), step(2));
-    await soon(async () => {
-      const { recent } = await system.client.traces.compact({ session, intentId: 'INT-1' });
-      expect(recent).toEqual([
-        '- SUCCESS edit: src/f1.ts | wrote part 1',
-        '- SUCCESS edit: src/f2.ts | wrote part 2',
-      ]);
-    });
   });
 });
 

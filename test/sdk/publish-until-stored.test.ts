@@ -26,7 +26,7 @@ async function storedIn({ url }: System): Promise<number> {
 /** A client that publishes in this way, and whose requests fail. */
 function publishing(publish: ClientTransport['publish']): ThroughlineClient {
   const request = () => Promise.reject(unavailable());
-  return new ThroughlineClient({ publish, request, send() {}, async close() {} });
+  return new ThroughlineClient({ publish, request, async close() {} });
 }
 
 /** A client whose every publish fails with this error, and how often it tried. */

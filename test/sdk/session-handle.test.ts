@@ -23,7 +23,6 @@ function sending() {
       return { sequence: 1 };
     },
     request: () => Promise.reject(new ThroughlineError('unavailable', 'no service')),
-    send() {},
     async close() {},
   });
   return { demo: client.session('demo'), sent };
@@ -173,7 +172,6 @@ describe('a session that is watched', () => {
           ? Promise.resolve({ entries: [], sequence: 0 })
           : Promise.reject(new ThroughlineError('permission_denied', 'not yours'));
       },
-      send() {},
       async close() {},
     });
     await expect(client.watch({ session: demo.id }).next()).rejects.toMatchObject({

@@ -16,8 +16,6 @@ export interface Contract {
   readonly schema: z.ZodType;
   /** Right, but for the session, which `ofSession` puts in. */
   readonly good: Readonly<Record<string, unknown>>;
-  /** Whether every request gets an answer. Default: it does. */
-  readonly answers?: false;
   /** Whether it names a session. Default: it does. */
   readonly ofSession?: false;
 }
@@ -98,7 +96,6 @@ export const TRACE_ENTRY = {
 /** Values beside those of the schema and the example of a request. */
 const GOOD: Readonly<Record<string, object>> = {
   'trace.append': { entries: [TRACE_ENTRY] },
-  'trace.record': { entries: [TRACE_ENTRY] },
   'prompt.past': { asOf: 1 },
   'tool.retention-set': { project: 'attacked', after: '90d' },
 };
@@ -114,7 +111,6 @@ export const REQUESTS: readonly Contract[] = [
       subject: name,
       schema,
       good,
-      ...(name === 'trace.record' && { answers: false as const }),
       ...(!isOfSession && { ofSession: false as const }),
     };
   }),

@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import { basename, delimiter, isAbsolute, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { applyEdits, modify, type ParseError, parse } from 'jsonc-parser';
+import { type ParseError, parse } from 'jsonc-parser';
 import type { ProjectSettings } from '../../config/connected-projects.js';
 import { ThroughlineError } from '../../contracts/errors.js';
 import { projectStateDir, userStateDir } from '../../engine/files/user-state.js';
@@ -15,7 +15,7 @@ import {
   type Where,
 } from './client-table.js';
 import { connectedText, disconnectedText, type EntryState, entryState, ownLines } from './config-edit.js';
-import { eolOf, unlessTooDeep, unusable } from './json-entries.js';
+import { edited, unlessTooDeep, unusable } from './json-entries.js';
 
 export interface FileChange {
   readonly path: string;
@@ -214,7 +214,7 @@ function projectText(
   }
   for (const field of FIELDS) {
     const value = given[field] ?? there[field] ?? defaults[field];
-    if (value !== undefined && value !== there[field]) result = withField(result, field, value);
+    if (value !== undefined && value !== there[field]) result = edited(result, [field], value);
   }
   return result;
 }
@@ -225,13 +225,8 @@ function projectTextBefore(text: string, copy: string): string {
   // The file was damaged by hand.
   if (!isObject(now) || !isObject(before)) return text;
   const fields = FIELDS.filter((field) => now[field] !== before[field]);
-  const result = fields.reduce((rest, field) => withField(rest, field, before[field]), text);
+  const result = fields.reduce((rest, field) => edited(rest, [field], before[field]), text);
   return isDeepStrictEqual(parse(result), before) ? copy : result;
-}
-
-function withField(text: string, field: string, value: unknown): string {
-  const formattingOptions = { insertSpaces: true, tabSize: 2, eol: eolOf(text) };
-  return applyEdits(text, modify(text, [field], value, { formattingOptions }));
 }
 
 /** Returns true if a file has only fields that `throughline connect` writes: it is removed with the last client. */

@@ -2,10 +2,10 @@ import { shown } from '../explain-issues.js';
 import { kindOf, ROLES, type Role, type Verdict, verdictsOf } from '../kinds.js';
 import { taskId } from '../results.js';
 import { readText } from './field-values.js';
+import { asBoolean } from './repair-rules.js';
 import { Repairs } from './repairs.js';
 import {
   firstKeys,
-  flagOf,
   isEmpty,
   type Json,
   keysFor,
@@ -93,7 +93,7 @@ function claimsOf(body: Json, shape: ResultShape): Claim[] {
     return { key, allows: verdict === undefined ? [] : [verdict] };
   });
   for (const key of firstKeys(body)) {
-    const flag = flagOf(body[key]);
+    const flag = asBoolean(body[key]);
     if (flag === undefined || shape.meant(key)?.field === shape.verdictField) continue;
     claims.push(claimOfFlag(key, meantBy(key, values, VERDICT_WORDS), flag, values));
   }

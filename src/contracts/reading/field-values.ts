@@ -1,9 +1,9 @@
 import { isObject, lengthOf, oneLine, quoted } from '../../shared/text.js';
 import { shown } from '../explain-issues.js';
 import { KEPT } from '../kept-limits.js';
-import { asBoolean, asList, asObject, asText, isNothing, type Repaired, severityOf } from './repair-rules.js';
-import { Repairs } from './repairs.js';
-import { type FieldShape, isEmpty, type Json, keysFor, type ObjectShape, type Wanted } from './shape.js';
+import { asBoolean, asList, asObject, asText, isNothing, severityOf } from './repair-rules.js';
+import { type RepairKind, Repairs } from './repairs.js';
+import { type FieldShape, isEmpty, type Json, keysByField, type ObjectShape, type Wanted } from './shape.js';
 import { DEFAULT_SEVERITY } from './synonyms.js';
 
 /** Far more than a dispatch may give facts. */
@@ -17,9 +17,10 @@ export function readFields(
   value: Record<string, unknown>,
   repairs: Repairs,
 ): void {
+  const found = keysByField(json, shape);
   for (const [field, expected] of shape.fields) {
     if (Object.hasOwn(value, field)) continue;
-    const keys = keysFor(field, json, shape).map(({ key }) => key);
+    const keys = (found.get(field) ?? []).map(({ key }) => key);
     const read = readField(json, field, expected, keys, path === '' ? field : `${path}.${field}`, repairs);
     if (read !== undefined) value[field] = read;
   }
@@ -68,7 +69,7 @@ function readValue(value: unknown, shape: Wanted, field: string, place: string, 
     case 'text':
       return readText(value, field, place, shape.schema, repairs);
     case 'boolean':
-      return typeof value === 'boolean' ? value : noted(asBoolean(value), value, place, repairs);
+      return typeof value === 'boolean' ? value : noted('boolean', asBoolean(value), value, place, repairs);
     case 'choice':
       return readSeverity(value, shape.values, place, repairs);
     case 'list':
@@ -78,15 +79,16 @@ function readValue(value: unknown, shape: Wanted, field: string, place: string, 
   }
 }
 
+/** Notes the repair of a value, unless there is none. */
 function noted<Value>(
-  repaired: Repaired<Value> | undefined,
+  kind: RepairKind,
+  repaired: Value | undefined,
   value: unknown,
   place: string,
   repairs: Repairs,
 ): Value | undefined {
-  if (repaired === undefined) return undefined;
-  repairs.note(repaired.kind, place, typeof value === 'object' ? undefined : shown(value));
-  return repaired.value;
+  if (repaired !== undefined) repairs.note(kind, place, typeof value === 'object' ? undefined : shown(value));
+  return repaired;
 }
 
 export function readText(
@@ -96,7 +98,7 @@ export function readText(
   schema: { safeParse(value: unknown): { success: boolean } },
   repairs: Repairs,
 ): string | undefined {
-  const text = typeof value === 'string' ? value : noted(asText(value, field), value, place, repairs);
+  const text = typeof value === 'string' ? value : noted('text', asText(value, field), value, place, repairs);
   return text !== undefined && schema.safeParse(text).success ? text : undefined;
 }
 
@@ -115,9 +117,11 @@ function readList(
   place: string,
   repairs: Repairs,
 ): readonly unknown[] | undefined {
+  const made = Array.isArray(value) ? undefined : asList(value, field);
+  const kind = made?.length === 0 ? 'absent' : 'list';
   const given: readonly unknown[] | undefined = Array.isArray(value)
     ? value
-    : noted(asList(value, field), value, place, repairs);
+    : noted(kind, made, value, place, repairs);
   if (given === undefined) return undefined;
   const items: unknown[] = [];
   if (given.length > MAX_ITEMS) repairs.note('clipped', place, `${MAX_ITEMS} of ${given.length} items read`);
@@ -143,7 +147,7 @@ function readObject(
   place: string,
   repairs: Repairs,
 ): Json | undefined {
-  const json = isObject(value) ? value : noted(asObject(value, field), value, place, repairs);
+  const json = isObject(value) ? value : noted('object', asObject(value, field), value, place, repairs);
   if (json === undefined) return undefined;
   const read: Record<string, unknown> = {};
   readFields(json, shape, place, read, repairs);
@@ -154,15 +158,10 @@ function readObject(
 
 const { text: MAX_TEXT, list: MAX_LIST } = KEPT.outcome;
 
-/**
- * Notes the texts and lists that the event of a valid result will cut. Returns `repairs` unchanged if there are none.
- */
-export function withClipped(result: object, repairs: Repairs | undefined): Repairs | undefined {
-  let noted = repairs;
+/** Notes the texts and lists that the event of a valid result will cut. */
+export function noteClipped(result: object, repairs: Repairs): void {
   const cut = (field: string, kept: number, all: number, what: string): void => {
-    if (all <= kept) return;
-    noted ??= new Repairs();
-    noted.note('clipped', field, `${kept} of ${all} ${what} kept`);
+    if (all > kept) repairs.note('clipped', field, `${kept} of ${all} ${what} kept`);
   };
   const text = (value: unknown, field: string, most: number, shown: (text: string) => string): void => {
     if (typeof value !== 'string' || value.length <= most) return;
@@ -182,5 +181,4 @@ export function withClipped(result: object, repairs: Repairs | undefined): Repai
     for (const part of ['subject', 'relation', 'object'] as const)
       text(fact[part], `facts.${at}.${part}`, KEPT.fact[part], quoted);
   }
-  return noted;
 }

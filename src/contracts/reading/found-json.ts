@@ -113,9 +113,9 @@ function inText(text: string, clean: Cleaning): FoundJson {
     const fix = 'send the whole JSON object';
     return { ok: false, code: 'json_parse_failed', reason: `${reason}; it ends too early`, fix };
   }
-  const mended = broken === undefined ? { reason: '' } : mendedJson(broken);
-  if (broken !== undefined && 'json' in mended) {
-    const found = parsed(mended.json, clean);
+  const mended = broken === undefined ? undefined : mendedJson(broken);
+  if (mended !== undefined) {
+    const found = parsed(mended, clean);
     // With several values, the result is ambiguous.
     if (found?.ok && Array.isArray(found.value) && found.value.length > 1)
       return severalResults(found.value.length, 'json_parse_failed');
@@ -124,9 +124,10 @@ function inText(text: string, clean: Cleaning): FoundJson {
       return { ...found, repairs, broken: reason };
     }
   }
-  const more = 'reason' in mended && mended.reason !== '' ? `; ${mended.reason}` : '';
-  const fix = 'send one whole JSON object and nothing else';
-  return { ok: false, code: 'json_parse_failed', reason: `${reason}${more}`, fix };
+  return {
+    ...{ ok: false, code: 'json_parse_failed', reason },
+    fix: 'send one whole JSON object and nothing else',
+  };
 }
 
 /** Returns the text from the first brace to the last, and true if more JSON follows: half a path is a different path. */
@@ -160,13 +161,12 @@ const SIGNS = /["'`´“”‘’/\\\n\r[{(+]|\d\s/g;
 /** A backslash that is not a JSON escape, which the library would drop. */
 const ESCAPE = /\\(?:["'`\\/bfnrt]|u[\da-f]{4})|\\/gi;
 
-/** Returns the repaired text, or the reason why there is none. */
-export function mendedJson(text: string): { readonly json: string } | { readonly reason: string } {
-  if (text.length > MENDED.characters || (text.match(SIGNS) ?? []).length > MENDED.signs)
-    return { reason: 'it is too long to be mended' };
+/** Returns the repaired text; undefined for one that is too long or cannot be repaired. */
+export function mendedJson(text: string): string | undefined {
+  if (text.length > MENDED.characters || (text.match(SIGNS) ?? []).length > MENDED.signs) return undefined;
   try {
-    return { json: jsonrepair(text.replace(ESCAPE, (found) => (found.length > 1 ? found : '\\\\'))) };
+    return jsonrepair(text.replace(ESCAPE, (found) => (found.length > 1 ? found : '\\\\')));
   } catch {
-    return { reason: 'it could not be mended' };
+    return undefined;
   }
 }

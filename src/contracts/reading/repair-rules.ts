@@ -1,18 +1,14 @@
 import { isObject } from '../../shared/text.js';
-import type { RepairKind } from './repairs.js';
-import type { Json } from './shape.js';
 import { list, meantBy, plainName, SEVERITY_WORDS } from './synonyms.js';
 
 /**
  * The rules for a value of the wrong type, by the type that is wanted. Each returns the repaired value, `undefined` if there
  * is none. Pure, and none throws. `docs/how-to/publish-results.md` describes them.
  */
-export interface Repaired<Value> {
-  readonly kind: RepairKind;
-  readonly value: Value;
-}
 
-const PATHS: ReadonlySet<string> = new Set(['files_modified', 'files_changed', 'file']);
+export type Json = Readonly<Record<string, unknown>>;
+
+const PATHS: ReadonlySet<string> = new Set(['files_modified', 'file']);
 /** Fields with a single value: several texts are ambiguous. */
 const ONE_ONLY: ReadonlySet<string> = new Set(['task_id', 'intent_id', 'result_id', 'file']);
 const PATH_NAMES = list('file, path, filepath, filename');
@@ -21,12 +17,7 @@ const SAID_NAMES = list(
 );
 
 /** Repairs numbers, flags, lists of texts, and objects that hold a path, an id or a text. */
-export function asText(value: unknown, field: string): Repaired<string> | undefined {
-  const text = textIn(value, field);
-  return text === undefined ? undefined : { kind: 'text', value: text };
-}
-
-function textIn(value: unknown, field: string): string | undefined {
+export function asText(value: unknown, field: string): string | undefined {
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   if (Array.isArray(value)) {
     const isOne = value.length === 1 || (value.length > 1 && !ONE_ONLY.has(field));
@@ -52,24 +43,24 @@ function textUnder(value: Json, names: readonly string[]): string | undefined {
 const YES = /^(?:true|yes|pass|passed|passing|ok|success|successful|✅|✓|✔)$/iu;
 const NO = /^(?:false|no|fail|failed|failing|error|failure|❌|✗|✘)$/iu;
 
-/** Reads words such as `passed`. */
-export function asBoolean(value: unknown): Repaired<boolean> | undefined {
+/** Reads words such as `passed`, besides true and false. */
+export function asBoolean(value: unknown): boolean | undefined {
+  if (typeof value === 'boolean') return value;
   const word = typeof value !== 'string' || value.length > 20 ? '' : value.replace(/\ufe0f|[\s.!]/g, '');
   const isYes = YES.test(word);
-  return isYes || NO.test(word) ? { kind: 'boolean', value: isYes } : undefined;
+  return isYes || NO.test(word) ? isYes : undefined;
 }
 
 const NOTHING = /^(?:none|n\/?a|nil|null|nothing|no|-|–|—)?\.?$/i;
 
 /** Makes a list of a lone value; "none" is an empty one. */
-export function asList(value: unknown, field: string): Repaired<readonly unknown[]> | undefined {
+export function asList(value: unknown, field: string): readonly unknown[] | undefined {
   if (typeof value === 'string') {
-    if (isNothing(value)) return { kind: 'absent', value: [] };
-    return { kind: 'list', value: listIn(value) ?? (PATHS.has(field) ? pathsIn(value) : [value]) };
+    if (isNothing(value)) return [];
+    return listIn(value) ?? (PATHS.has(field) ? pathsIn(value) : [value]);
   }
   if (!isObject(value)) return undefined;
-  const artifacts = field === 'artifacts' ? artifactsIn(value) : undefined;
-  return { kind: 'list', value: artifacts ?? [value] };
+  return (field === 'artifacts' ? artifactsIn(value) : undefined) ?? [value];
 }
 
 export function isNothing(text: string): boolean {
@@ -118,9 +109,9 @@ function artifactOf(item: unknown, group: string): unknown {
 const SAID_BY: Readonly<Record<string, string>> = { issues: 'message', questions: 'text', artifacts: 'name' };
 
 /** Puts a lone text into the field of its object that holds words. */
-export function asObject(value: unknown, field: string): Repaired<Json> | undefined {
+export function asObject(value: unknown, field: string): Json | undefined {
   const name = SAID_BY[field];
-  return name !== undefined && isText(value) ? { kind: 'object', value: { [name]: value } } : undefined;
+  return name !== undefined && isText(value) ? { [name]: value } : undefined;
 }
 
 export function severityOf(text: string) {

@@ -1,8 +1,10 @@
 import { z } from 'zod';
+import { addTo } from '../../shared/collections.js';
 import { isSlipOf } from '../../shared/nearest-name.js';
 import { kindOf, ROLES, type Role, type VerdictField } from '../kinds.js';
-import { insideOf, limitOf } from '../list-limits.js';
-import { RESULTS } from '../results.js';
+import { limitOf } from '../list-limits.js';
+import { resultFields } from '../results.js';
+import type { Json } from './repair-rules.js';
 import { ALIASES, MAX_NAME, plainName } from './synonyms.js';
 
 /** A schema in the form that reading needs. */
@@ -16,8 +18,6 @@ export interface ObjectShape {
   readonly wants: 'object';
   readonly schema: z.ZodType;
   readonly fields: ReadonlyMap<string, FieldShape>;
-  /** The shapes of fields that are lists of objects. */
-  readonly items: ReadonlyMap<string, ObjectShape>;
   /** Returns the field that a name may mean, with a rank: 0 is its own name, 1 the same letters, higher an alias. */
   readonly meant: (name: string) => Meaning | undefined;
 }
@@ -49,7 +49,7 @@ const known = new Map<Role, ResultShape>();
 export function resultShape(role: Role): ResultShape {
   let shape = known.get(role);
   if (shape === undefined) {
-    const roleShape = objectShape(objectIn(RESULTS[role]));
+    const roleShape = objectShape(z.object(resultFields(role)));
     const { verdictField } = kindOf(role);
     shape = { ...roleShape, role, verdictField, foreign: (name) => foreignField(name, role, roleShape) };
     known.set(role, shape);
@@ -99,10 +99,7 @@ function objectShape(schema: z.ZodObject): ObjectShape {
     if (found.size < MAX_REMEMBERED && name.length <= MAX_NAME) found.set(name, meaning ?? null);
     return meaning;
   };
-  const items = new Map<string, ObjectShape>();
-  for (const [field, { shape }] of fields)
-    if (shape.wants === 'list' && shape.item.wants === 'object') items.set(field, shape.item);
-  return { wants: 'object', schema, fields, items, meant };
+  return { wants: 'object', schema, fields, meant };
 }
 
 /** Shorter names are too near to other words. */
@@ -122,47 +119,12 @@ function fieldShape(schema: z.ZodType): FieldShape {
   return { shape, required: inner === schema };
 }
 
-/** Ignores transforms. */
-function objectIn(schema: unknown): z.ZodObject {
-  if (schema instanceof z.ZodObject) return schema;
-  for (const inner of insideOf(schema)) if (inner instanceof z.ZodObject) return inner;
-  throw new Error('a result must be an object');
-}
-
-/**
- * Returns true if a valid result uses only its own field names. Unknown keys are ignored unless they may mean a field
- * or a verdict.
- */
-export function usesOwnNames(json: Json, shape: ObjectShape, whole?: ResultShape): boolean {
-  return firstKeys(json).every((key) => {
-    const meant = shape.meant(key);
-    const value = json[key];
-    if (meant === undefined) {
-      const isFlag = whole?.verdictField !== undefined && flagOf(value) !== undefined;
-      return !isFlag && (isEmpty(value) || whole?.foreign(key) === undefined);
-    }
-    // A field under a second name is noted. `id` is too common to count.
-    if (meant.rank > 0) return meant.field === 'task_id' && meant.rank > 1 && json.task_id !== undefined;
-    const items = shape.items.get(key);
-    return items === undefined || !Array.isArray(value) || value.every((item) => usesOwnNames(item, items));
-  });
-}
-
-/** Reads true or false, also in words; `undefined` for anything else. */
-export function flagOf(value: unknown): boolean | undefined {
-  if (typeof value === 'boolean') return value;
-  if (typeof value !== 'string' || value.length > 10) return undefined;
-  const word = value.trim().toLowerCase();
-  if (word === 'true' || word === 'yes') return true;
-  return word === 'false' || word === 'no' ? false : undefined;
-}
-
 export function isEmpty(value: unknown): boolean {
   if (typeof value === 'string') return value.trim() === '';
   return value === null || value === undefined || (Array.isArray(value) && value.length === 0);
 }
 
-export type Json = Readonly<Record<string, unknown>>;
+export type { Json };
 
 const first = new WeakMap<Json, readonly string[]>();
 
@@ -178,14 +140,20 @@ export interface Key {
   readonly rank: number;
 }
 
-/** The surest first. */
+/** Returns the keys that mean each field, the surest first. */
+export function keysByField(json: Json, { fields, meant }: ObjectShape): ReadonlyMap<string, readonly Key[]> {
+  const found = new Map<string, Key[]>();
+  for (const key of fields.keys()) if (Object.hasOwn(json, key)) found.set(key, [{ key, rank: 0 }]);
+  for (const key of firstKeys(json)) {
+    const { field, rank } = meant(key) ?? NOTHING;
+    if (rank > 0) addTo(found, field, { key, rank });
+  }
+  for (const keys of found.values()) keys.sort((one, other) => one.rank - other.rank);
+  return found;
+}
+
+const NOTHING: Meaning = { field: '', rank: 0 };
+
 export function keysFor(field: string, json: Json, shape: ObjectShape): readonly Key[] {
-  const exact: Key[] = Object.hasOwn(json, field) ? [{ key: field, rank: 0 }] : [];
-  const others = firstKeys(json).flatMap((key): Key[] => {
-    const meant = shape.meant(key);
-    return meant === undefined || meant.field !== field || meant.rank === 0
-      ? []
-      : [{ key, rank: meant.rank }];
-  });
-  return [...exact, ...others.sort((one, other) => one.rank - other.rank)];
+  return keysByField(json, shape).get(field) ?? [];
 }

@@ -14,8 +14,6 @@ export interface ClientTransport {
   ): Promise<{ readonly sequence: number; readonly duplicate?: boolean }>;
   /** Sends a request to a service and returns the JSON of its reply. */
   request(subject: string, body: unknown, timeoutMs: number): Promise<unknown>;
-  /** Sends a request without waiting for a reply (at most once). */
-  send(subject: string, body: unknown): void;
   /** Calls `onMessage` for messages on these subjects, as far as the user may hear them, until the returned function is called. */
   listen?(subjects: readonly string[], onMessage: () => void): () => void;
   close(): Promise<void>;

@@ -1,17 +1,19 @@
 import {
   headers,
+  type Msg,
   type MsgHdrs,
   ErrorCode as NatsCode,
   type NatsConnection,
   NatsError,
   ServiceError,
-  type ServiceMsg,
 } from 'nats';
 import { isErrorCode } from '../../contracts/error-codes.js';
 import { ThroughlineError } from '../../contracts/errors.js';
+import { jsonOf } from '../../contracts/event.js';
 import { DISPATCH_STREAM, REPLY_VERSION, REPLY_VERSION_HEADER } from '../../contracts/names.js';
 import { activeTrace, type TraceHeaders } from '../../engine/monitoring/tracing.js';
 import type { ClientTransport, LiveTransport } from '../../engine/ports/client-transport.js';
+import { isObject } from '../../shared/text.js';
 import { AckedPublisher } from '../jetstream/acked-publisher.js';
 import {
   closeConnection,
@@ -48,13 +50,6 @@ export function natsTransport(
     },
     request(subject, body, timeoutMs) {
       return requestJson(connection, subject, body, timeoutMs, trace());
-    },
-    send(subject, body) {
-      try {
-        connection.publish(subject, JSON.stringify(body), withTrace(trace()));
-      } catch (error) {
-        throw toThroughlineError(error, subject);
-      }
     },
     listen(subjects, onMessage) {
       const callback = (denied: Error | null) => denied ?? onMessage();
@@ -101,7 +96,7 @@ async function requestJson(
       'reply_invalid',
       `the service answered ${subject} in version ${version}, and this client reads version ${REPLY_VERSION}: use the same version on both sides`,
     );
-  const reply = jsonOf(message);
+  const reply = jsonOf(message.data);
   if (reply === undefined)
     throw new ThroughlineError(
       'internal',
@@ -118,25 +113,13 @@ function withTrace(trace: TraceHeaders): { readonly headers?: MsgHdrs } {
   return { headers: head };
 }
 
-function replyError(message: Pick<ServiceMsg, 'json'>, failure: ServiceError): ThroughlineError {
-  const { code, message: text, details } = fields(fields(jsonOf(message)).error);
+function replyError({ data }: Msg, failure: ServiceError): ThroughlineError {
+  const reply = jsonOf(data);
+  const { code, message: text, details } = isObject(reply) && isObject(reply.error) ? reply.error : {};
   if (typeof text !== 'string') return new ThroughlineError('internal', failure.message);
   return new ThroughlineError(isErrorCode(code) ? code : 'internal', text, {
-    ...(details !== undefined && { details: fields(details) }),
+    ...(isObject(details) && { details }),
   });
-}
-
-/** Returns the fields of a JSON object; none for any other value. */
-function fields(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? { ...value } : {};
-}
-
-function jsonOf(message: Pick<ServiceMsg, 'json'>): unknown {
-  try {
-    return message.json();
-  } catch {
-    return undefined;
-  }
 }
 
 /** Opens a transport with its own connection. Throws as `connectNats`. */

@@ -1,6 +1,7 @@
 import type { JetStreamManager, JetStreamUsageAccountLimits, NatsConnection } from 'nats';
 import { codeOf, messageOf } from '../../contracts/errors.js';
 import { PROBE_STREAM } from '../../contracts/names.js';
+import type { HealthFinding } from '../../contracts/replies/health-reply.js';
 import {
   API,
   apiCode,
@@ -12,13 +13,7 @@ import { stuckStreams } from '../jetstream/list-streams.js';
 import { withProbeStream } from '../jetstream/probe-stream.js';
 
 /** One line of a diagnosis. */
-export interface Finding {
-  readonly check: string;
-  /** `warn`: works, but not for long or not as intended. `fail`: does not work. */
-  readonly level: 'ok' | 'warn' | 'fail';
-  readonly message: string;
-  readonly fix?: string;
-}
+export type Finding = HealthFinding;
 
 export function ok(check: string, message: string): Finding {
   return { check, level: 'ok', message };

@@ -1,5 +1,6 @@
 import { ErrorCode, headers, type Msg, type MsgHdrs, type NatsConnection, NatsError } from 'nats';
 import { ThroughlineError } from '../../contracts/errors.js';
+import { jsonOf } from '../../contracts/event.js';
 import { activeTrace } from '../../engine/monitoring/tracing.js';
 import {
   type Denial,
@@ -228,7 +229,7 @@ function notSent(subject: string, cause: unknown, limit: number | undefined): Th
 
 function outcomeIn(message: Msg, { subject, stream }: InFlight): PubOutcome | ThroughlineError {
   if (message.headers?.code === 503) return { outcome: 'no_stream' };
-  const ack = parseAck(message);
+  const ack = jsonOf(message.data) as PubAckJson | undefined;
   if (WRONG_SEQUENCE.has(ack?.error?.err_code)) return { outcome: 'wrong_sequence' };
   if (ack?.error !== undefined) {
     const { err_code: code, description: text = 'no reason given' } = ack.error;
@@ -238,14 +239,6 @@ function outcomeIn(message: Msg, { subject, stream }: InFlight): PubOutcome | Th
     return new ThroughlineError('internal', `${subject}: the answer is not a PubAck`);
   if (stream !== undefined && ack.stream !== stream) return takenByAnother(subject, ack.stream ?? '', stream);
   return { outcome: 'stored', sequence: ack.seq, duplicate: ack.duplicate === true };
-}
-
-function parseAck(message: Msg): PubAckJson | undefined {
-  try {
-    return message.json<PubAckJson>();
-  } catch {
-    return undefined;
-  }
 }
 
 function publishHeaders(subject: string, options: AckedPublishOptions): MsgHdrs | undefined {

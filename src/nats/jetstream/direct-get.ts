@@ -1,4 +1,5 @@
 import type { Msg, MsgHdrs, NatsConnection } from 'nats';
+import type { z } from 'zod';
 import { ThroughlineError } from '../../contracts/errors.js';
 import { jsonOf } from '../../contracts/event.js';
 import { Semaphore } from '../../engine/runtime/pacing.js';
@@ -21,21 +22,19 @@ export interface StreamMessage {
   readonly foreign?: string;
 }
 
-/** Reads from a sequence, or from a time, ISO 8601. */
-type StreamRange = ({ readonly from: number } | { readonly since: string }) & {
+interface StreamRange {
+  readonly from: number;
   readonly through?: number;
   readonly limit?: number;
-};
-
-/** Start of a batch, in the server's terms. */
-export interface Begin {
-  readonly seq?: number;
-  readonly start_time?: string;
 }
 
-/** Messages in order, or the newest of each subject that a filter matches. */
+/** Messages in order from a sequence or a time, or the newest of each subject that a filter matches. */
 type BatchWanted =
-  | (Begin & { readonly batch: number; readonly max_bytes?: number; readonly next_by_subj: string })
+  | (({ readonly seq: number } | { readonly start_time: string }) & {
+      readonly batch: number;
+      readonly max_bytes?: number;
+      readonly next_by_subj: string;
+    })
   | { readonly multi_last: readonly string[] };
 
 interface Batch {
@@ -58,12 +57,11 @@ export async function readStream(
   timeoutMs: number,
 ): Promise<StreamMessage[]> {
   const found: StreamMessage[] = [];
-  const { through = Number.MAX_SAFE_INTEGER, limit = Number.MAX_SAFE_INTEGER } = range;
-  const begin: Begin = 'since' in range ? { start_time: range.since } : { seq: range.from };
+  const { from, through = Number.MAX_SAFE_INTEGER, limit = Number.MAX_SAFE_INTEGER } = range;
   // Request no more than the range can hold: many reads of one message would otherwise transfer a thousand each.
-  const most = Math.min(limit, through - (begin.seq ?? 1) + 1);
+  const most = Math.min(limit, through - from + 1);
   if (most < 1) return found;
-  for await (const messages of batchesOf(connection, stream, filter, begin, timeoutMs, most)) {
+  for await (const messages of batchesOf(connection, stream, filter, from, timeoutMs, most)) {
     for (const message of messages) {
       if (message.sequence > through) return found;
       found.push(message);
@@ -83,7 +81,7 @@ export async function readTail(
   connection: NatsConnection,
   stream: string,
   filter: string,
-  range: { readonly from: number; readonly through?: number; readonly limit?: number },
+  range: StreamRange,
   timeoutMs: number,
 ): Promise<StreamMessage[]> {
   const { from, through = Number.MAX_SAFE_INTEGER, limit = Number.MAX_SAFE_INTEGER } = range;
@@ -101,20 +99,20 @@ export async function* batchesOf(
   connection: NatsConnection,
   stream: string,
   filter: string,
-  begin: Begin,
+  from: number,
   timeoutMs: number,
   limit = Number.MAX_SAFE_INTEGER,
 ): AsyncGenerator<readonly StreamMessage[]> {
-  let next = begin;
+  let seq = from;
   for (let left = limit; left > 0; ) {
-    const wanted = { ...next, batch: Math.min(BATCH, left), next_by_subj: filter };
+    const wanted = { seq, batch: Math.min(BATCH, left), next_by_subj: filter };
     const { messages, pending } = await batchFrom(connection, stream, wanted, timeoutMs);
     const last = messages.at(-1);
     if (last !== undefined) yield messages;
     if (last === undefined) return;
     // The first batch counted them; some may have been removed since.
     left = Math.min(left - messages.length, pending);
-    next = { seq: last.sequence + 1 };
+    seq = last.sequence + 1;
   }
 }
 
@@ -250,6 +248,15 @@ function streamMessage(message: Msg): StreamMessage {
     headers: message.headers,
     ...(foreign !== undefined && { foreign }),
   };
+}
+
+/** Returns the value in a stored message; undefined for a foreign message, or a value that a schema refuses. */
+export function valueIn<Schema extends z.ZodType>(
+  schema: Schema,
+  message: StreamMessage | undefined,
+): z.output<Schema> | undefined {
+  if (message === undefined || message.foreign !== undefined) return undefined;
+  return schema.safeParse(jsonOf(message.data)).data;
 }
 
 /** Uses the last header of a name: the server appends its own behind the publisher's. */

@@ -341,20 +341,15 @@ export class NatsDelivery implements DispatchDelivery {
     const { reply = '' } = message;
     const [, delivery, sequence, milliseconds] = DELIVERED.exec(reply) ?? [];
     if (milliseconds === undefined) return undefined;
-    const metadata = {
-      reply,
-      sequence: Number(sequence),
-      delivery: Number(delivery),
-      at: new Date(Number(milliseconds)).toISOString(),
-    };
-    return new NatsDelivery(message, metadata, connection, onSettled);
+    const numbers = [Number(delivery), Number(sequence), Number(milliseconds)] as const;
+    return new NatsDelivery(message, reply, numbers, { connection, onSettled });
   }
 
   private constructor(
     message: Msg,
-    { reply, sequence, delivery, at }: AckMetadata,
-    connection: NatsConnection,
-    onSettled: (delivery: NatsDelivery) => void,
+    reply: string,
+    [delivery, sequence, milliseconds]: readonly [number, number, number],
+    { connection, onSettled }: DeliveredBy,
   ) {
     this.#connection = connection;
     this.#reply = reply;
@@ -363,7 +358,7 @@ export class NatsDelivery implements DispatchDelivery {
     this.subject = message.subject;
     this.sequence = sequence;
     this.delivery = delivery;
-    this.at = at;
+    this.at = new Date(milliseconds).toISOString();
     this.body = message.data;
     const messageId = publishedUnder(this.headers);
     if (messageId !== undefined) this.messageId = messageId;
@@ -399,10 +394,6 @@ export class NatsDelivery implements DispatchDelivery {
     this.#onSettled(this);
     this.#connection.publish(this.#reply, answer);
   }
-}
-
-interface AckMetadata extends Pick<DispatchDelivery, 'sequence' | 'delivery' | 'at'> {
-  readonly reply: string;
 }
 
 /** Returns the idempotency key under which a dispatch was first published, if any. */

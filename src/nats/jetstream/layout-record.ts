@@ -38,11 +38,9 @@ export const layoutRecord = z.discriminatedUnion('layout', [
   z.object({ layout: z.literal('sharded'), shards }),
 ]);
 
-/** Version of what an installation stores. A record without one is of a development version, with events on other subjects. */
+/** Version of what an installation stores. */
 const STORE = { v: 3 } as const;
 const ofThisVersion = z.object({ v: z.literal(STORE.v) });
-const OTHER_VERSION =
-  'this store was made by an earlier development version of Throughline, and cannot be read: stop it with "throughline down", remove the store (by default: rm -r ~/.local/state/throughline/server), and start again';
 
 /** Recorded during a restore, so that no service starts on an incomplete installation. */
 const RESTORING = { layout: 'restoring' } as const;
@@ -113,7 +111,6 @@ function layoutIn({ data, foreign }: StreamMessage): SessionLayout {
   const json = foreign === undefined ? jsonOf(data) : undefined;
   const record = layoutRecord.safeParse(json).data;
   if (record !== undefined && ofThisVersion.safeParse(json).success) return record;
-  if (record !== undefined) throw new ThroughlineError('config_invalid', OTHER_VERSION);
   if (restoring.safeParse(json).success) throw new ThroughlineError('config_invalid', BEING_RESTORED);
   throw new ThroughlineError(
     'config_invalid',

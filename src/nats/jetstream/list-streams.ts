@@ -8,6 +8,7 @@ import {
   type StreamInfo,
 } from 'nats';
 import { messageOf, ThroughlineError } from '../../contracts/errors.js';
+import { jsonOf } from '../../contracts/event.js';
 import { Semaphore } from '../../engine/runtime/pacing.js';
 import { API, apiCode, MAKE_ROOM_ON_DISK } from '../connection/nats-errors.js';
 
@@ -92,13 +93,9 @@ export function probeStuck(connection: NatsConnection, subject: string, reply: s
 }
 
 /** Returns true if a stream answered the probe. */
-export function isStuckAnswer(message: Pick<Msg, 'json'>): boolean {
-  try {
-    const { error } = message.json<{ error?: { err_code?: number } }>();
-    return error?.err_code === API.otherStream;
-  } catch {
-    return false;
-  }
+export function isStuckAnswer({ data }: Pick<Msg, 'data'>): boolean {
+  const answer = jsonOf(data) as { readonly error?: { readonly err_code?: number } } | undefined;
+  return answer?.error?.err_code === API.otherStream;
 }
 
 /** Reports a publish to a stream that answers probes but no publishes. */

@@ -2,7 +2,6 @@ import type { NatsConnection } from 'nats';
 import { z } from 'zod';
 import { added, type SessionTelemetry, sessionTelemetry } from '../../contracts/compile-request.js';
 import { ThroughlineError } from '../../contracts/errors.js';
-import { jsonOf } from '../../contracts/event.js';
 import { NO_RULES, type RetentionRules, retentionRules } from '../../contracts/lifecycle-record.js';
 import {
   LEASE_BUCKET,
@@ -12,7 +11,7 @@ import {
   type Token,
 } from '../../contracts/names.js';
 import type { Lease, LeaseClaim, LeaseStore } from '../../engine/ports/lease-store.js';
-import type { StreamMessage } from '../jetstream/direct-get.js';
+import { type StreamMessage, valueIn } from '../jetstream/direct-get.js';
 import {
   type BucketKind,
   type BucketOptions,
@@ -40,7 +39,7 @@ export class KvLease implements LeaseStore {
   async claim(key: string, { holder, ttlMs, at, ended = [] }: LeaseClaim): Promise<Lease> {
     let current: Lease = { holder, since: at };
     const next = (last: StreamMessage | undefined) => {
-      const there = leaseIn(last);
+      const there = valueIn(lease, last);
       const isTaken = there !== undefined && there.holder !== holder && !ended.includes(there.holder);
       current = isTaken || there?.holder === holder ? there : { holder, since: at };
       return isTaken ? KEPT : current;
@@ -53,7 +52,7 @@ export class KvLease implements LeaseStore {
   async read(key: string): Promise<Lease | undefined> {
     let current: Lease | undefined;
     await this.#bucket.write(key, (last) => {
-      current = leaseIn(last);
+      current = valueIn(lease, last);
       return KEPT;
     });
     return current;
@@ -63,18 +62,11 @@ export class KvLease implements LeaseStore {
     let isAsked = false;
     await this.#bucket.write(key, (last) => {
       // A later claim wins, even by the same holder.
-      const isGiven = !isAsked && leaseIn(last)?.holder === holder;
+      const isGiven = !isAsked && valueIn(lease, last)?.holder === holder;
       isAsked = true;
       return isGiven ? GONE : KEPT;
     });
   }
-}
-
-/** Returns undefined for a free lease or an invalid value. */
-function leaseIn(message: StreamMessage | undefined): Lease | undefined {
-  return message?.foreign === undefined && message !== undefined
-    ? lease.safeParse(jsonOf(message.data)).data
-    : undefined;
 }
 
 /** The retention rules, a key in the bucket `session_lifecycle`. */
@@ -104,8 +96,8 @@ export class NatsRetentionStore {
 
 function rulesIn(message: StreamMessage): RetentionRules | undefined {
   if (isDeletion(message)) return undefined;
-  const { data } = retentionRules.safeParse(message.foreign === undefined ? jsonOf(message.data) : undefined);
-  if (data !== undefined) return data;
+  const rules = valueIn(retentionRules, message);
+  if (rules !== undefined) return rules;
   throw new ThroughlineError(
     'config_invalid',
     `the key ${RETENTION_KEY} of bucket ${LIFECYCLE_BUCKET} does not hold rules that this version knows: update throughline to the version of the services, or have an administrator remove it with "nats kv del ${LIFECYCLE_BUCKET} ${RETENTION_KEY}"`,
@@ -127,22 +119,16 @@ export class NatsTelemetryStore {
   }
 
   async load(session: Token): Promise<SessionTelemetry | undefined> {
-    return telemetryIn(await this.#bucket.get(session));
+    return valueIn(sessionTelemetry, await this.#bucket.get(session));
   }
 
   /** Adds a process' counters. @throws ThroughlineError `unavailable`: they may be stored; `conflict` after too many lost races */
   async add(session: Token, counts: SessionTelemetry): Promise<void> {
     await this.#bucket.write(session, (last) => {
-      const stored = telemetryIn(last);
+      const stored = valueIn(sessionTelemetry, last);
       return stored === undefined ? counts : added(stored, counts);
     });
   }
-}
-
-/** Returns the telemetry in a message; `undefined` for a foreign message, a deleted key or an invalid value. */
-function telemetryIn(message: StreamMessage | undefined): SessionTelemetry | undefined {
-  if (message === undefined || message.foreign !== undefined) return undefined;
-  return sessionTelemetry.safeParse(jsonOf(message.data)).data;
 }
 
 const KEY = 'dispatches';
@@ -163,18 +149,13 @@ export class DispatchNumbers {
 
   /** Returns the mark, or `undefined` in a new installation. */
   async highest(): Promise<number | undefined> {
-    return highestIn(await this.#bucket.get(KEY));
+    return valueIn(mark, await this.#bucket.get(KEY))?.highest;
   }
 
   /** Raises the mark to a number that `DISPATCH` has given; it never goes down. */
   async record(number: number): Promise<void> {
     await this.#bucket.write(KEY, (last) =>
-      (highestIn(last) ?? -1) >= number ? KEPT : { v: 1, highest: number },
+      (valueIn(mark, last)?.highest ?? -1) >= number ? KEPT : { v: 1, highest: number },
     );
   }
-}
-
-function highestIn(message: StreamMessage | undefined): number | undefined {
-  if (message === undefined || message.foreign !== undefined) return undefined;
-  return mark.safeParse(jsonOf(message.data)).data?.highest;
 }

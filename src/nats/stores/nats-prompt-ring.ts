@@ -1,10 +1,9 @@
-import { jsonOf } from '../../contracts/event.js';
 import { compiledSubject, PROMPTS_STREAM, type Token } from '../../contracts/names.js';
 import { type KeptPrompt, keptPrompt } from '../../contracts/replies/prompt-trace.js';
 import { type ForgottenSessions, minRetainedSequence } from '../../engine/ports/session-lifecycle.js';
 import { toThroughlineError } from '../connection/nats-errors.js';
 import { publishCreating } from '../jetstream/acked-publisher.js';
-import { readStream } from '../jetstream/direct-get.js';
+import { readStream, valueIn } from '../jetstream/direct-get.js';
 import { ensurePromptsStream, RING_SIZE, type StorePorts } from '../jetstream/topology.js';
 
 /** Compiled prompts in the stream `PROMPTS`, a subject per session, of which the server keeps the newest `RING_SIZE`. Losing some is harmless. */
@@ -27,9 +26,7 @@ export class NatsPromptRing {
         throw toThroughlineError(error, `reading the prompts of ${session}`);
       },
     );
-    const kept = messages.flatMap(({ data, foreign }) =>
-      foreign === undefined ? (keptPrompt.safeParse(jsonOf(data)).data ?? []) : [],
-    );
+    const kept = messages.flatMap((message) => valueIn(keptPrompt, message) ?? []);
     // A rewrite of the stream may reorder or duplicate prompts.
     const once = [...new Map(kept.map((prompt) => [prompt.id, prompt])).values()];
     return once.sort((one, other) => (one.at < other.at ? -1 : one.at > other.at ? 1 : 0)).reverse();

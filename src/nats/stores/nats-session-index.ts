@@ -39,7 +39,7 @@ export class NatsSessionIndex implements SessionIndex {
     if ((await this.epoch()) === undefined) return;
     const { timeoutMs } = this.#options;
     try {
-      const batches = batchesOf(this.#connection, STREAM, indexSubject('*'), { seq: after + 1 }, timeoutMs);
+      const batches = batchesOf(this.#connection, STREAM, indexSubject('*'), after + 1, timeoutMs);
       for await (const messages of batches) {
         const entries = messages.flatMap((message) => entryIn(message) ?? []);
         yield { entries, through: messages.at(-1)?.sequence ?? after };

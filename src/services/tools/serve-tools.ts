@@ -71,19 +71,11 @@ export async function serveTools(
   const list = new SessionList({
     ...{ table: known.table, now: known.now, caughtUp, reader: sessions.reader, lifecycle, logger },
   });
-  const trace = createTraceService(ports);
   const handlers: Handlers<Exclude<RequestName, LearningRequest | 'prompt.compile' | 'prompt.past'>> = {
     ...createSessionTools({ ...ports, archiver, logger, onNotes }),
     'tool.task-next': createTaskNext(ports),
     ...createRunService(ports),
-    ...trace,
-    // Nobody gets its refusal, so it is logged.
-    'trace.record': async (request) => {
-      await trace['trace.append'](request).catch((error: unknown) => {
-        logger.warn({ err: error, code: codeOf(error) }, 'trace.record refused');
-        throw error;
-      });
-    },
+    ...createTraceService(ports),
     ...createSessionQueries(ports),
     'tool.fact-erase': createEraseTool({
       ...{ ...nats, ...sessions, clock },

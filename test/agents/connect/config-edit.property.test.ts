@@ -71,13 +71,13 @@ function keeps(whole: unknown, part: unknown): boolean {
 const RUNS = { numRuns: 50 };
 
 describe('connecting, in a file of JSON', () => {
-  it('taking out what was connected gives the bytes of before, also without a copy of them', () => {
+  it('taking out what was connected gives the values of before, also without a copy of the file', () => {
     fc.assert(
       fc.property(jsonFile, written, (file, text) => {
         const connected = connectedText(file, text);
         expect(entryState(file, connected)).toBe('connected');
         fc.pre(Object.keys(values(text) as object).length > 0);
-        expect(disconnectedText(file, connected, undefined) ?? '').toBe(text);
+        expect(values(disconnectedText(file, connected, undefined))).toEqual(values(text));
       }),
       RUNS,
     );
@@ -129,13 +129,12 @@ describe('connecting, in a file of JSON', () => {
 });
 
 describe('connecting, in a hostile file', () => {
-  it('a file of thousands of entries that run throughline is named at once', () => {
+  it('a file of thousands of entries that run throughline gets each once', () => {
     const [file] = FILES.filter(({ kind, path }) => kind === 'json' && path.endsWith('settings.json'));
     if (file === undefined) throw new Error('no client has settings');
     const hooks = Array(10_000).fill({ hooks: [{ type: 'command', command: 'throughline hook claude' }] });
-    expect(() => connectedText(file, JSON.stringify({ hooks: { Stop: hooks } }))).toThrow(
-      'hooks has 10000 entries that run throughline: remove them by hand',
-    );
+    const connected = connectedText(file, JSON.stringify({ hooks: { Stop: hooks } }));
+    expect(connected.match(/hook claude/g)?.length).toBeLessThan(20);
   });
 });
 

@@ -122,7 +122,6 @@ export function hookPlace(
         entries: [],
       };
     },
-    send() {},
     async close() {},
   };
   // As the command does.

@@ -57,11 +57,9 @@ describe('JSON that does not parse', () => {
     ['long', `{"a":"${'x'.repeat(MENDED.characters)}",}`],
     ['full of signs', `{${'"a",'.repeat(MENDED.signs)}}`],
   ])('JSON that does not parse is left alone where it is %s', (_what, text) => {
-    const reason = 'too long to be mended';
-    expect(mendedJson(text)).toEqual({ reason: expect.stringContaining(reason) });
+    expect(mendedJson(text)).toBeUndefined();
     expect(parseDispatchBody(Buffer.from(text), 'implementer', 1024 * 1024)).toMatchObject({
       code: 'json_parse_failed',
-      reason: expect.stringContaining(reason),
     });
   });
 

@@ -106,6 +106,16 @@ describe('a result that contradicts itself', () => {
   });
 });
 
+describe('a text that is empty in one line', () => {
+  it.each([
+    ['questions', [{ text: ' ' }]],
+    ['files_renamed', [{ from: 'a.ts', to: '\u200b' }]],
+  ])('an item of %s without a visible text is skipped, so that its event can be read', (field, value) => {
+    const result = work({ [field]: value });
+    expect(result).toMatchObject({ repairs: [{ kind: 'skipped', field: `${field}.0` }] });
+  });
+});
+
 describe('a field that is given under two names', () => {
   const critical = { severity: 'critical', message: 'drops writes' };
 
@@ -117,13 +127,6 @@ describe('a field that is given under two names', () => {
     expect(work({ modified_files: [], files: ['a.ts'] })).toMatchObject({
       value: { result: { files_modified: ['a.ts'] } },
     });
-  });
-
-  it.each([
-    [{ files_modified: [], files_changed: ['a.ts'] }, ['a.ts']],
-    [{ files_modified: ['a.ts'], files_changed: ['a.ts', 'b.ts'] }, ['a.ts', 'b.ts']],
-  ])('files_modified and files_changed are one list: %j', (files, files_modified) => {
-    expect(work(files)).toMatchObject({ value: { result: { files_modified } }, repairs: [] });
   });
 
   it('words about changes do not become files beside the files', () => {

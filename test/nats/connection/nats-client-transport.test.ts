@@ -1,17 +1,7 @@
 import { headers } from 'nats';
 import { expect, it } from 'vitest';
 import { connectThroughline } from '../../../src/index.js';
-import { plainConnection, startPrivateNats, startTestNats } from '../../support/nats-server.js';
-
-it('the client transport says in plain words what kept a trace from being sent', async () => {
-  await using server = await startPrivateNats({ maxPayloadBytes: 4096 });
-  const client = await connectThroughline({ url: server.url });
-  const record = (detail: string) => () =>
-    client.recordTrace('demo', { intent_id: 'i', action_type: 'TOOL_EXECUTION', id: detail });
-  expect(record('x'.repeat(5000))).toThrow(expect.objectContaining({ code: 'too_large' }));
-  await client.close();
-  expect(record('x')).toThrow(expect.objectContaining({ code: 'unavailable' }));
-});
+import { plainConnection, startTestNats } from '../../support/nats-server.js';
 
 it('the client transport says in plain words that another service answers', async () => {
   await using server = await startTestNats();

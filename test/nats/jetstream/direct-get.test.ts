@@ -75,7 +75,7 @@ describe('readStream', () => {
     const publish = () => Promise.all(Array.from({ length: 1500 }, () => js.publish('fast.x', 'x')));
     await publish();
     let read = 0;
-    for await (const messages of batchesOf(connection, 'FAST', 'fast.>', { seq: 1 }, 20_000)) {
+    for await (const messages of batchesOf(connection, 'FAST', 'fast.>', 1, 20_000)) {
       read += messages.length;
       await publish();
     }

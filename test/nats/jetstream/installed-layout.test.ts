@@ -147,15 +147,15 @@ describe('the record of the layout', () => {
     expect(await layoutFor()).toEqual(SHARDED);
   });
 
-  it.each([
-    ['where this version does not know it', '{"v":2,"layout":"spiral"}', 'does not hold a layout', 'update'],
-    ['of an earlier development version', '{"layout":"per-session"}', 'development version', 'rm -r '],
-  ])('the record of the layout is refused %s', async (_, record, ...parts) => {
-    const ports = await open();
-    const jsm = await ports.connection.jetstreamManager();
-    await jsm.streams.purge('KV_throughline');
-    await ports.connection.request(LAYOUT_SUBJECT, record);
-    await ports.close();
-    await expect(layoutFor()).rejects.toMatchObject(wrong(...parts));
-  });
+  it.each(['{"v":2,"layout":"spiral"}', '{"layout":"per-session"}'])(
+    'the record of the layout is refused where this version does not know it: %s',
+    async (record) => {
+      const ports = await open();
+      const jsm = await ports.connection.jetstreamManager();
+      await jsm.streams.purge('KV_throughline');
+      await ports.connection.request(LAYOUT_SUBJECT, record);
+      await ports.close();
+      await expect(layoutFor()).rejects.toMatchObject(wrong('does not hold a layout', 'update'));
+    },
+  );
 });

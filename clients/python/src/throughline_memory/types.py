@@ -117,8 +117,6 @@ class ImplementerResult(TypedDict):
     """Questions to a person; a default lets work go on without answer."""
     facts: NotRequired[list[ExplicitFact]]
     """Further knowledge for later agents, as subject, relation and object."""
-    files_changed: NotRequired[list[str]]
-    """Another name of files_modified."""
 
 
 class ReviewIssue(TypedDict):
@@ -208,8 +206,6 @@ class ObserverResult(TypedDict):
     """Questions to a person; a default lets work go on without answer."""
     facts: NotRequired[list[ExplicitFact]]
     """Further knowledge for later agents, as subject, relation and object."""
-    files_changed: NotRequired[list[str]]
-    """Another name of files_modified."""
 
 
 class PromptOptionsHints(TypedDict):
