@@ -18,7 +18,6 @@ import {
   effectOf,
   effectOfPart,
   isOfShell,
-  namedByCommand,
 } from './tool-effects.js';
 import { DESCRIBES } from './wordings.js';
 
@@ -152,23 +151,18 @@ export const NOT_KEPT = 'the turn is not kept: it changed, found, decided and as
 /** Begins what is the user's sentence. */
 export const BY_USER = 'The user: ';
 
+const NO_FILES: FilesChanged = { changed: [], deleted: [], renamed: [], reverted: [] };
+
 /**
  * The files that the turn changed, the names of those that it made for itself and removed again, and what it says of those
  * that are no longer there.
  */
-function filesOf(entries: readonly RecordedEntry[], git: FilesChanged | undefined) {
+function filesOf(entries: readonly RecordedEntry[], git: FilesChanged = NO_FILES) {
   const changed = new Set<string>();
   const made = new Set<string>();
   const scratch = new Set<string>();
   const deleted = new Set<string>();
-  const renamed = new Map<string, string>();
-  const reverted = new Set<string>();
-  const count = (files: FilesChanged) => {
-    for (const file of files.changed) changed.add(file);
-    for (const file of files.deleted) deleted.add(file);
-    for (const { from, to } of files.renamed) renamed.set(from, to);
-    for (const file of files.reverted) reverted.add(file);
-  };
+  const renamed = new Map(git.renamed.map(({ from, to }) => [from, to]));
   for (const entry of entries) {
     const words = (entry.command ?? '').split(/\s+/);
     const did = changeOf(entry.tool);
@@ -177,9 +171,7 @@ function filesOf(entries: readonly RecordedEntry[], git: FilesChanged | undefine
     // Some tools name what they make in their command alone.
     if (did === 'created' || did === 'wrote')
       for (const file of files.length > 0 ? files : words.slice(1)) made.add(baseOf(file));
-    if (files.length > 0) for (const file of files) (isRemoval ? deleted : changed).add(file);
-    else if (entry.command !== undefined && isOfShell(entry.tool, entry.command))
-      count(namedByCommand(entry.command));
+    for (const file of files) (isRemoval ? deleted : changed).add(file);
     if (!isRemoval) continue;
     for (const name of [...words, ...files].map(baseOf).filter((base) => made.has(base))) {
       scratch.add(name);
@@ -187,13 +179,14 @@ function filesOf(entries: readonly RecordedEntry[], git: FilesChanged | undefine
         if (baseOf(file) === name) for (const all of [changed, deleted]) all.delete(file);
     }
   }
-  if (git !== undefined) count(git);
-  const isReverted = changed.size > 0 && [...changed].every((file) => reverted.has(file));
+  for (const file of git.changed) changed.add(file);
+  for (const file of git.deleted) deleted.add(file);
+  const isReverted = changed.size > 0 && [...changed].every((file) => git.reverted.includes(file));
   for (const [from, to] of renamed) {
     for (const all of [changed, deleted]) all.delete(from);
     changed.add(to);
   }
-  for (const file of [...deleted, ...reverted]) changed.delete(file);
+  for (const file of [...deleted, ...git.reverted]) changed.delete(file);
   const removed = [
     ...[...renamed].map(([from, to]) => `renamed ${from} to ${to}`),
     ...(deleted.size === 0 ? [] : [`deleted ${named([...deleted], MAX_SAID)}`]),

@@ -86,43 +86,6 @@ export function changedFiles(entry: RecordedEntry): readonly string[] {
     });
 }
 
-/** The files that a command of a shell names, by what it does to them. */
-export function namedByCommand(command: string) {
-  const found = {
-    ...{ changed: [] as string[], deleted: [] as string[], reverted: [] as string[] },
-    renamed: [] as { readonly from: string; readonly to: string }[],
-  };
-  for (const part of commandParts(command).filter((commandPart) => effectOfPart(commandPart) === 'change')) {
-    const words = part.split(/\s+/).map((word) => word.replace(/^(['"])(.*)\1$/, '$2'));
-    const program = words[0] === 'git' ? `git ${words[1]}` : (words[0] ?? '');
-    const files = words.slice(1).filter((word) => isPath(word) && !isSubstitution(word));
-    const [from, to] = files;
-    if (/^(?:git )?mv$/.test(program)) {
-      if (from !== undefined && to !== undefined)
-        found.renamed.push({ from, to: to.endsWith('/') ? `${to}${baseOf(from)}` : to });
-    } else if (/^(?:(?:git )?rm|unlink)$/.test(program)) found.deleted.push(...files);
-    else if (/^git (?:restore|checkout)$/.test(program)) found.reverted.push(...files);
-    else if (/^(?:cp|ln|tee)$/.test(program) || REDIRECTION.test(part))
-      found.changed.push(...files.slice(-1));
-    else if (/^(?:sed|perl|touch|patch)$/.test(program)) found.changed.push(...files);
-  }
-  return found;
-}
-
-/** True for the path of a file with a folder or an ending. */
-function isPath(word: string): boolean {
-  if (word.startsWith('-') || word.includes('node_modules') || !/^[\w@.~+/-]+$/.test(word)) return false;
-  return /\/[\w@.~+-]/.test(word) || /[\w-]\.[a-z]\w*$/i.test(word);
-}
-
-/** True for a word such as `s/old/new/g`, the command of `sed`. */
-function isSubstitution(word: string): boolean {
-  const [command, separator = ''] = word;
-  return (
-    (command === 's' || command === 'y') && '/|#,'.includes(separator) && word.split(separator).length === 4
-  );
-}
-
 /** True if a command names a path, so that it is clear without the list of files. */
 export function namesPath(command: string): boolean {
   return /[\w-]\.[a-z]\w*\b|\w\/\w/i.test(command);

@@ -52,19 +52,6 @@ describe('what a finished turn leaves', () => {
     });
   });
 
-  it('what shell commands change, delete, rename and revert', () => {
-    expect(turn([ran('git mv src/shop.ts src/store.ts && rm -f src/old.ts')], 'Renamed.')).toMatchObject({
-      summary: 'Make it private: renamed src/shop.ts to src/store.ts: deleted src/old.ts',
-      files: ['src/store.ts'],
-    });
-    expect(turn([ran("sed -i 's/3000/4000/' src/app.ts; echo x >> notes.md")])?.files).toEqual([
-      'src/app.ts',
-      'notes.md',
-    ]);
-    const undone = [did('Edit', { files: ['src/a.ts'] }), ran('git checkout -- src/a.ts')];
-    expect(turn(undone)).toMatchObject({ summary: 'Make it private: reverted', files: [] });
-  });
-
   it('the files that git knows of, without those that it says are reverted', () => {
     const git = { changed: ['gen.ts'], deleted: ['b.ts'], renamed: [], reverted: ['c.ts'] };
     expect(
@@ -72,6 +59,16 @@ describe('what a finished turn leaves', () => {
     ).toMatchObject({
       summary: 'Generate it: deleted b.ts',
       files: ['gen.ts'],
+    });
+    const moved = { ...git, renamed: [{ from: 'src/shop.ts', to: 'src/store.ts' }] };
+    expect(turn([ran('git mv src/shop.ts src/store.ts')], 'Renamed.', 'Move it', { git: moved })).toMatchObject({
+      summary: 'Move it: renamed src/shop.ts to src/store.ts: deleted b.ts',
+      files: ['gen.ts', 'src/store.ts'],
+    });
+    const undone = { ...git, changed: [], deleted: [] };
+    expect(turn([did('Edit', { files: ['c.ts'] })], '', 'Undo it', { git: undone })).toMatchObject({
+      summary: 'Undo it: reverted',
+      files: [],
     });
   });
 
