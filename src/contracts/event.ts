@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isObject } from '../shared/text.js';
+import { isObject, jsonOf } from '../shared/text.js';
 import type { ErrorCode } from './error-codes.js';
 import { object, string } from './schema-fields.js';
 
@@ -74,14 +74,6 @@ export function readEvent<Event>(
   if (!isSequence(after)) return undefined;
   const event = parse(json);
   return event && { event, ...(after !== undefined && { after }) };
-}
-
-export function jsonOf(data: Uint8Array): unknown {
-  try {
-    return JSON.parse(new TextDecoder().decode(data));
-  } catch {
-    return undefined;
-  }
 }
 
 function isSequence(value: unknown): value is number | undefined {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { jsonOf } from '../shared/text.js';
 import { ThroughlineError } from './errors.js';
-import { jsonOf } from './event.js';
 
 interface LongList {
   /** For example `payload.target_files`. */

@@ -243,6 +243,14 @@ export function withoutCredentials(url: string, mark = ''): string {
 }
 
 /** Excludes `null` and arrays. */
+export function jsonOf(data: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder().decode(data));
+  } catch {
+    return undefined;
+  }
+}
+
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -9,11 +9,10 @@ import {
 } from 'nats';
 import { isErrorCode } from '../../contracts/error-codes.js';
 import { ThroughlineError } from '../../contracts/errors.js';
-import { jsonOf } from '../../contracts/event.js';
 import { DISPATCH_STREAM, REPLY_VERSION, REPLY_VERSION_HEADER } from '../../contracts/names.js';
 import { activeTrace, type TraceHeaders } from '../../engine/monitoring/tracing.js';
 import type { ClientTransport, LiveTransport } from '../../engine/ports/client-transport.js';
-import { isObject } from '../../shared/text.js';
+import { isObject, jsonOf } from '../../shared/text.js';
 import { AckedPublisher } from '../jetstream/acked-publisher.js';
 import {
   closeConnection,

@@ -1,7 +1,7 @@
 import { ErrorCode, headers, type Msg, type MsgHdrs, type NatsConnection, NatsError } from 'nats';
 import { ThroughlineError } from '../../contracts/errors.js';
-import { jsonOf } from '../../contracts/event.js';
 import { activeTrace } from '../../engine/monitoring/tracing.js';
+import { jsonOf } from '../../shared/text.js';
 import {
   type Denial,
   newInbox,

@@ -1,8 +1,8 @@
 import type { Msg, MsgHdrs, NatsConnection } from 'nats';
 import type { z } from 'zod';
 import { ThroughlineError } from '../../contracts/errors.js';
-import { jsonOf } from '../../contracts/event.js';
 import { Semaphore } from '../../engine/runtime/pacing.js';
+import { jsonOf } from '../../shared/text.js';
 import { newInbox, onDenied } from '../connection/connect-nats.js';
 
 /**

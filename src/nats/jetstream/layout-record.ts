@@ -1,7 +1,6 @@
 import { DiscardPolicy, type JetStreamManager, StorageType } from 'nats';
 import { z } from 'zod';
 import { codeOf, ThroughlineError } from '../../contracts/errors.js';
-import { jsonOf } from '../../contracts/event.js';
 import {
   ALL_SESSIONS,
   ALL_SHARDS,
@@ -15,6 +14,7 @@ import {
   sessionOfStream,
   shardOfStream,
 } from '../../contracts/names.js';
+import { jsonOf } from '../../shared/text.js';
 import { isNoResponders, toThroughlineError } from '../connection/nats-errors.js';
 import { readLast, type StreamMessage } from './direct-get.js';
 import { newestStored } from './newest-page.js';

@@ -8,8 +8,8 @@ import {
   type StreamInfo,
 } from 'nats';
 import { messageOf, ThroughlineError } from '../../contracts/errors.js';
-import { jsonOf } from '../../contracts/event.js';
 import { Semaphore } from '../../engine/runtime/pacing.js';
+import { jsonOf } from '../../shared/text.js';
 import { API, apiCode, MAKE_ROOM_ON_DISK } from '../connection/nats-errors.js';
 
 /** Concurrent requests for single streams: each may take as long as the client waits. */

@@ -1,8 +1,8 @@
 import type { JetStreamManager, NatsConnection } from 'nats';
-import { jsonOf } from '../../contracts/event.js';
 import { INDEX_BUCKET, indexSubject, isToken, type Token } from '../../contracts/names.js';
 import { type SessionIndexEntry, sessionIndexEntry } from '../../contracts/session-file.js';
 import type { IndexListener, IndexPart, SessionIndex } from '../../engine/ports/session-log.js';
+import { jsonOf } from '../../shared/text.js';
 import { subscribeResiliently } from '../connection/connect-nats.js';
 import { ifExists, toThroughlineError } from '../connection/nats-errors.js';
 import { batchesOf, foreignBy, type StreamMessage } from '../jetstream/direct-get.js';

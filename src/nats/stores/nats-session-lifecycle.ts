@@ -1,7 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { NatsConnection, Subscription } from 'nats';
 import { codeOf, ThroughlineError } from '../../contracts/errors.js';
-import { jsonOf } from '../../contracts/event.js';
 import {
   type Archived,
   type Forgotten,
@@ -15,6 +14,7 @@ import {
   TOMBSTONE_MS,
 } from '../../engine/ports/session-lifecycle.js';
 import { batched } from '../../engine/runtime/pacing.js';
+import { jsonOf } from '../../shared/text.js';
 import { onConnectionState } from '../connection/connection-states.js';
 import type { StreamMessage } from '../jetstream/direct-get.js';
 import { KEPT, KvBucket, type LifecycleOptions } from './kv-bucket.js';

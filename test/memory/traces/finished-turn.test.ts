@@ -61,7 +61,9 @@ describe('what a finished turn leaves', () => {
       files: ['gen.ts'],
     });
     const moved = { ...git, renamed: [{ from: 'src/shop.ts', to: 'src/store.ts' }] };
-    expect(turn([ran('git mv src/shop.ts src/store.ts')], 'Renamed.', 'Move it', { git: moved })).toMatchObject({
+    expect(
+      turn([ran('git mv src/shop.ts src/store.ts')], 'Renamed.', 'Move it', { git: moved }),
+    ).toMatchObject({
       summary: 'Move it: renamed src/shop.ts to src/store.ts: deleted b.ts',
       files: ['gen.ts', 'src/store.ts'],
     });
