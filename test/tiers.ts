@@ -43,7 +43,7 @@ export const DEFAULT_SYSTEM: readonly { readonly protects: string; readonly test
     protects: 'sessions: their tools, plans, traces and learnings',
     tests: [
       ...within('e2e', 'session-tools plan ledger-compile'),
-      ...within('e2e', 'learnings board-and-plan'),
+      ...within('e2e', 'learnings'),
       ...within('services/learnings', 'learning-decisions'),
     ],
   },

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { showReply } from '../../src/cli/show-reply.js';
 import type { RequestName, ToolReply } from '../../src/contracts/requests.js';
 import type { CommandName } from '../../src/memory/session/commands/decide-session.js';
+import { boardLine } from '../../src/memory/session/task-board.js';
 import { type Given, Played } from '../support/played.js';
 
 type Session = ToolReply<'session-open'>['session'];
@@ -35,6 +36,16 @@ it('a session that is archived is shown as archived, with since when and why, as
 it('the status of a task is shown in words for people', () => {
   expect(shownOf(session)).toMatch(/^board .*1 pending, 1 in progress/m);
   expect(shownOf(session)).toMatch(/^results +1 implementer, 0 reviewer/m);
+});
+
+it('a board is a line of counts, and its tasks tell their last results', () => {
+  const counts = { ...session.board, total: 4, ready: 1, waiting: 1, completed: 1 };
+  expect(boardLine(counts)).toBe('1 of 4 tasks completed, 1 in progress, 1 ready, 1 waiting');
+  const { task } = new Played().when('task-add', { content: 'Write the lexer' })
+    .reply as ToolReply<'task-add'>;
+  const result = { outcome: 'reviewer_approved', dispatch: 7 } as NonNullable<typeof task.result>;
+  const [, row] = showReply('tool.task-list', { tasks: [{ ...task, result }], sequence: 1 });
+  expect(row).toMatch(/^TAS-1 .* Write the lexer \(last result: reviewer approved, result 7\)$/);
 });
 
 it('what a tool did to a task, note, message or iteration is shown in one line', () => {
