@@ -31,7 +31,7 @@ export function TimelineView({ session, params }: SessionViewProps) {
                 <NoEntries session={session} filter={filter} />
               ) : (
                 <>
-                  <ul class="card rows entries" aria-label="Timeline, the newest first">
+                  <ul class="card rows" aria-label="Timeline, the newest first">
                     {entries.map((entry) => (
                       <EntryRow
                         key={entry.key}
