@@ -1,7 +1,7 @@
 // Asking for prompts, side by side with an echo over NATS request/reply of the same reply size.
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { loadTokenizer } from '../../dist/config/load-tokenizer.js';
+import { loadTokenizer } from '../../dist/config/load-language-data.js';
 import { checkedRequest } from '../../dist/contracts/checked.js';
 import { compileRequest } from '../../dist/contracts/compile-request.js';
 import { token } from '../../dist/contracts/names.js';

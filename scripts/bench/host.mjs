@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { loadConfig } from '../../dist/config/config.js';
-import { silentLogger } from '../../dist/engine/ports/clients.js';
+import { silentLogger } from '../../dist/engine/ports/logger-and-clock.js';
 import { openNats } from '../../dist/nats/open-nats.js';
 import { findNatsServer } from '../../dist/nats/server/find-server.js';
 import { startNatsServer } from '../../dist/nats/server/server-process.js';

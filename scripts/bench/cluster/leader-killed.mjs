@@ -1,7 +1,7 @@
 // Results and requests for prompts while the server that leads a stream is killed and started again; then all is counted.
 import { DISPATCH_STREAM, EXTRACTOR_CONSUMER, streamOf, token } from '../../../dist/contracts/names.js';
 import { createSessionReader } from '../../../dist/engine/folding/session-folding.js';
-import { silentLogger } from '../../../dist/engine/ports/clients.js';
+import { silentLogger } from '../../../dist/engine/ports/logger-and-clock.js';
 import { resultOf } from '../results.mjs';
 import { pause, ready } from './three-servers.mjs';
 

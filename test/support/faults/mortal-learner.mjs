@@ -3,12 +3,12 @@
 // usage: node mortal-learner.mjs URL POINT N
 
 import { Monitoring } from '../../../dist/engine/monitoring/monitoring.js';
-import { silentLogger, systemClock } from '../../../dist/engine/ports/clients.js';
+import { silentLogger, systemClock } from '../../../dist/engine/ports/logger-and-clock.js';
 import { Shutdown } from '../../../dist/engine/runtime/shutdown.js';
 import { watchConnection } from '../../../dist/nats/connection/connection-states.js';
 import { openSessions } from '../../../dist/services/common/open-sessions.js';
 import { countingLogger } from '../../../dist/services/common/service-metrics.js';
-import { serveExtractor } from '../../../dist/services/extractor/serve-extractor.js';
+import { serveExtractor } from '../../../dist/services/extractor/extractor-worker.js';
 import { reviewHarvest } from '../../../dist/services/learnings/harvesters.js';
 import { openProjects, serveLearnings } from '../../../dist/services/learnings/serve-learnings.js';
 import { openMortal } from './mortality.mjs';

@@ -1,7 +1,7 @@
 // What a process needs that is to die by SIGKILL at a named point, the N-th time that it comes there.
 import { writeSync } from 'node:fs';
 import { loadConfig } from '../../../dist/config/config.js';
-import { silentLogger } from '../../../dist/engine/ports/clients.js';
+import { silentLogger } from '../../../dist/engine/ports/logger-and-clock.js';
 import { openNats } from '../../../dist/nats/open-nats.js';
 import { natsOptions } from '../../../dist/services/common/service-context.js';
 
