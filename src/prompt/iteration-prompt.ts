@@ -40,6 +40,8 @@ const USUAL = 8000;
 /** Variables that are lists of the session. */
 const LISTED = ['goal', 'plan', 'inbox', 'spec', 'history', 'notes', 'tasks'] as const;
 
+const TASK_LISTS = ['ready', 'waiting', 'in_progress', 'blocked', 'completed'] as const;
+
 type Section = 'plan' | IterationList | CommonSection;
 
 /** Goal and demands, candidate tasks, then the best of each kind of memory. */
@@ -164,11 +166,7 @@ export const ITERATION: PromptDescriptor<IterationRequest, Section, Pick<Compile
       history: items('history', past.items),
       inbox: items('inbox', inbox.items),
       notes: items('notes', noted.items),
-      ready: items('tasks', tasks.ready.items),
-      waiting: items('tasks', tasks.waiting.items),
-      in_progress: items('tasks', tasks.in_progress.items),
-      blocked: items('tasks', tasks.blocked.items),
-      completed: items('tasks', tasks.completed.items),
+      ...recordOf(TASK_LISTS, (name) => items('tasks', tasks[name].items)),
       ...recordOf(NOTE_SECTIONS, (name) => items('sessionContext', common[name])),
       learnings: items('learnings', common.learnings),
     };

@@ -214,12 +214,8 @@ function lineAt(text: string, place: number): number {
 
 /** The facts and learnings that a prompt shows, and the best facts that it does not. */
 export interface Chosen {
-  readonly shown: readonly { readonly fact: SessionFact; readonly score: number }[];
-  readonly left: readonly {
-    readonly fact: SessionFact;
-    readonly score: number;
-    readonly why: NonNullable<ConsideredFact['left']>;
-  }[];
+  readonly shown: readonly Pick<RankedFact, 'fact' | 'score'>[];
+  readonly left: readonly Pick<WeighedFact, 'fact' | 'score' | 'left'>[];
   /** Ids. */
   readonly learnings: readonly string[];
 }
@@ -235,10 +231,9 @@ export function chosenOf(
   learnings: LearningsInPrompt['ranked'],
 ): Chosen {
   const shown = new Set(facts.map(({ fact }) => fact));
-  const left = considered.filter(({ fact }) => !shown.has(fact)).slice(0, MOST_LEFT);
   return {
-    shown: [...facts.map(({ fact, score }) => ({ fact, score })), ...own.map((fact) => ({ fact, score: 0 }))],
-    left: left.map(({ fact, score, left: why }) => ({ fact, score, why: why ?? 'budget' })),
+    shown: [...facts, ...own.map((fact) => ({ fact, score: 0 }))],
+    left: considered.filter(({ fact }) => !shown.has(fact)).slice(0, MOST_LEFT),
     learnings: learnings.map(({ learning }) => learning.id),
   };
 }

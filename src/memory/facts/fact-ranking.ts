@@ -445,18 +445,13 @@ export class KeywordFactRetriever implements IFactRetriever {
       files: [],
       similar: new Map(),
     });
-    return withinBudget([...ranking.chosen, ...ranking.rest], maxTokens);
+    const kept: RankedFact[] = [];
+    let spent = 0;
+    for (const { fact, group, score, tokens, matched } of [...ranking.chosen, ...ranking.rest]) {
+      spent += tokens;
+      if (spent > maxTokens) break;
+      kept.push({ fact, group, score, tokens, matched });
+    }
+    return kept;
   }
-}
-
-/** Returns the best facts within the budget. */
-function withinBudget(ranked: readonly RankedFact[], maxTokens: number): RankedFact[] {
-  const kept: RankedFact[] = [];
-  let spent = 0;
-  for (const { fact, group, score, tokens, matched } of ranked) {
-    spent += tokens;
-    if (spent > maxTokens) break;
-    kept.push({ fact, group, score, tokens, matched });
-  }
-  return kept;
 }

@@ -249,13 +249,24 @@ export class CompileTimes {
   readonly #kinds = new Map<Kind, ByStage>();
 
   /** Starts the clock of a compile. */
-  begin(kind: Kind, started: number): Laps {
-    let stages = this.#kinds.get(kind);
-    if (stages === undefined) {
-      stages = recordOf(COMPILE_STAGES, () => new Durations());
-      this.#kinds.set(kind, stages);
-    }
-    return new Laps(stages, started);
+  begin(kind: Kind, started: number) {
+    const stages = this.#kinds.get(kind) ?? recordOf(COMPILE_STAGES, () => new Durations());
+    this.#kinds.set(kind, stages);
+    let last = started;
+    return {
+      /** Ends a stage. */
+      lap: (stage: Exclude<CompileStage, 'total'>) => {
+        const now = performance.now();
+        stages[stage].observe(now - last);
+        last = now;
+      },
+      /** Ends the compile and returns its duration in milliseconds. */
+      done: () => {
+        const ms = performance.now() - started;
+        stages.total.observe(ms);
+        return ms;
+      },
+    };
   }
 
   /** Total number and duration of compiles. */
@@ -274,31 +285,7 @@ export class CompileTimes {
   });
 }
 
-class Laps {
-  readonly #stages: ByStage;
-  readonly #started: number;
-  #last: number;
-
-  constructor(stages: ByStage, started: number) {
-    this.#stages = stages;
-    this.#started = started;
-    this.#last = started;
-  }
-
-  /** Ends a stage. */
-  lap(stage: Exclude<CompileStage, 'total'>): void {
-    const now = performance.now();
-    this.#stages[stage].observe(now - this.#last);
-    this.#last = now;
-  }
-
-  /** Ends the compile and returns its duration in milliseconds. */
-  done(): number {
-    const ms = performance.now() - this.#started;
-    this.#stages.total.observe(ms);
-    return ms;
-  }
-}
+type Laps = ReturnType<CompileTimes['begin']>;
 
 export async function serveCompiler(
   nats: NatsPorts,

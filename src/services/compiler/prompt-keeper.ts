@@ -132,7 +132,11 @@ export function keptOf(compiled: CompiledNow, scanner: SecretScanner): KeptPromp
     durationMs: Math.round(durationMs * 100) / 100,
     ...{ factsShown: reply.factsShown, factsTotal: reply.factsTotal },
     facts: shown.slice(0, MAX_FACTS).map(({ fact, score }) => ({ id: fact.id, score: rounded(score) })),
-    left: left.map(({ fact, score, why }) => ({ id: fact.id, score: rounded(score), why })),
+    left: left.map(({ fact, score, left: why = 'budget' as const }) => ({
+      id: fact.id,
+      score: rounded(score),
+      why,
+    })),
     learnings: chosen.learnings,
     ...(reply.vectors !== undefined && { vectors: reply.vectors }),
     ...(reply.learningsSequence !== undefined && { learningsSequence: reply.learningsSequence }),

@@ -47,7 +47,7 @@ describe('what is kept of a prompt', () => {
     const [shown, left] = [fact({ object: 'one' }), fact({ object: 'other' })];
     const chosen = {
       shown: [{ fact: shown, score: 0.12345 }],
-      left: [{ fact: left, score: 0.1, why: 'near-duplicate' as const }],
+      left: [{ fact: left, score: 0.1, left: 'near-duplicate' as const }],
       learnings: ['l1'],
     };
     const reply = { ...REPLY, learningsSequence: 4 };
