@@ -45,9 +45,9 @@ const EXPECTED: readonly [name: string, command: RegExp, check: (stdout: string)
     'kv get session_snapshots',
     /\bkv get session_snapshots demo --raw/,
     (stdout) =>
-      expect(JSON.parse(stdout)).toMatchObject({
-        session: 'demo',
-        state: { facts: expect.any(Array) },
+      expect(JSON.parse(stdout).view).toMatchObject({
+        results: expect.any(Number),
+        newest_facts: expect.arrayContaining([expect.any(String)]),
       }),
   ],
   ['micro ls', /\bmicro (ls|list)\b/, (stdout) => expect(stdout).toContain('prompt-compiler')],

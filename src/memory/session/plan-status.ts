@@ -35,18 +35,18 @@ export type RunStatus = Omit<RunStatusReply, 'sequence' | 'degraded' | 'lists' |
 export type TaskProgress = RunStatus['tasks'][number];
 
 export function runStatus(state: SessionState): RunStatus {
-  return { ...progress(state), findings: openFindings(state) };
+  return { ...progress(state), findings: openFindings(state, MAX_FINDINGS) };
 }
 
 const MAX_FINDINGS = 5;
 const MAX_FINDING = 160;
 
 /** Returns what reviews found and nobody has closed, the newest first. */
-function openFindings(state: SessionState): RunStatus['findings'] {
+export function openFindings(state: SessionState, most: number): RunStatus['findings'] {
   const open = factsOf(state)
     .getValid()
     .filter(({ relation }) => relation === 'issue' || relation === 'must_fix');
-  return { total: open.length, newest: open.slice(-MAX_FINDINGS).reverse().map(findingLine) };
+  return { total: open.length, newest: open.slice(-most).reverse().map(findingLine) };
 }
 
 function findingLine({ subject, object, severity, sourceTaskId }: SessionFact): string {

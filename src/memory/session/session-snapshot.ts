@@ -17,14 +17,16 @@ import { RESULT_KEY_LENGTH } from '../../contracts/results.js';
 import { STALL_SIGNALS } from '../../contracts/session-meta-events.js';
 import { taskLedger } from '../../ledger/task-ledger.js';
 import { ordered } from '../../shared/collections.js';
+import { clipText, oneLine } from '../../shared/text.js';
 import { InMemorySessionFactStore } from '../facts/fact-store.js';
-import { factId } from '../facts/fact-types.js';
+import { factId, groupOf, isBare } from '../facts/fact-types.js';
 import { PastResults } from '../search/past-results.js';
 import { tracesFromJson, tracesJson, tracesToJson } from '../traces/session-traces.js';
 import { charterJson, runJson } from './charter.js';
 import { countedJson, DispatchWindow, resultsFromJson, resultsToJson } from './dispatch-window.js';
 import { knownRejection } from './known-rejections.js';
-import { dispatchEntry, dispatchFold, type SessionState } from './session-state.js';
+import { openFindings, sessionFigures } from './plan-status.js';
+import { dispatchEntry, dispatchFold, factsOf, type SessionState } from './session-state.js';
 import { boardResult } from './task-board.js';
 
 const resultKeys = z
@@ -178,8 +180,9 @@ function byId<T extends { readonly id: string }>(items: readonly T[]): Map<strin
 
 /**
  * The format of a snapshot:
- * `{"after_sequence":N,"created_at":…,"session":…,"v":1,"last_event"?:M,"last_command"?:L,"checkpoint"?:C,"state":{…}}`
- * on one line, in that order; `last_event` is present if it is below N, `last_command` if it is another one.
+ * `{"after_sequence":N,"created_at":…,"session":…,"view":{…},"v":1,"last_event"?:M,"last_command"?:L,"checkpoint"?:C,"state":{…}}`
+ * on one line, in that order; `last_event` is present if it is below N, `last_command` if it is another one. `view` is for
+ * people, and ignored when the snapshot is read.
  */
 export const SNAPSHOT_VERSION = 1;
 
@@ -199,6 +202,7 @@ export function encodeSnapshot(state: SessionState, createdAt: string): string {
     after_sequence: state.sequence,
     created_at: createdAt,
     session: state.session,
+    view: sessionView(state),
     v: SNAPSHOT_VERSION,
     ...(state.lastEvent < state.sequence && { last_event: state.lastEvent }),
     ...(state.lastCommand !== state.lastEvent && { last_command: state.lastCommand }),
@@ -228,4 +232,43 @@ export function decodeSnapshot(session: string, text: string): DecodedSnapshot {
   } catch (error) {
     return { ok: false, reason: messageOf(error) };
   }
+}
+
+/** Limit of the view in bytes of JSON. */
+const MAX_VIEW_BYTES = 4096;
+const MAX_LISTED = 10;
+const MAX_TEXT = 160;
+
+/**
+ * Returns a session in words, for people who read its snapshot with the plain `nats` CLI. Nothing reads it back. Beyond
+ * `MAX_VIEW_BYTES` the oldest facts are left out, then findings.
+ */
+function sessionView(state: SessionState) {
+  const { goal, status, results, rejected, facts, board, plan, waiting, stalled } = sessionFigures(state);
+  const valid = factsOf(state).getValid().toReversed();
+  const view = {
+    ...(goal !== undefined && { goal }),
+    ...{ status, results, rejected, facts, board, ...(plan && { plan }) },
+    // Demands on a person: open questions first.
+    waiting: waiting.map((text) => clippedLine(text)),
+    stalled: stalled.map(({ task }) => clippedLine(task)),
+    // "src/a.ts: Leaks a handle (critical, task 1)", newest first.
+    open_findings: [...openFindings(state, MAX_LISTED).newest],
+    // "task:1 summary Parser done (task 1)", newest first.
+    newest_facts: valid
+      .filter((fact) => !isBare(fact) && !['files', 'findings'].includes(groupOf(fact)))
+      .slice(0, MAX_LISTED)
+      .map(({ subject, relation, object, sourceTaskId }) =>
+        clippedLine(`${subject} ${relation} ${object}`, `task ${sourceTaskId}`),
+      ),
+  };
+  const isLarge = () => Buffer.byteLength(JSON.stringify(view)) > MAX_VIEW_BYTES;
+  for (const list of [view.newest_facts, view.open_findings, view.stalled, view.waiting])
+    while (list.length > 0 && isLarge()) list.pop();
+  return view;
+}
+
+function clippedLine(text: string, origin?: string): string {
+  const words = clipText(oneLine(text), MAX_TEXT);
+  return origin === undefined ? words : `${words} (${clipText(oneLine(origin), MAX_TEXT)})`;
 }

@@ -10,6 +10,7 @@ import {
   ledgersOf,
   rejectionsOf,
   type SessionLimits,
+  type SessionState,
 } from '../../../src/memory/session/session-state.js';
 import { implementer, recorded, rejected, reviewer, stored } from '../../support/builders.js';
 import { runInitialized } from '../../support/ledgers.js';
@@ -38,6 +39,52 @@ function expectEveryCutToAgree(events: readonly StoredEvent[], limits: SessionLi
     for (const event of events.slice(cut, cut + 1)) evolve(state, event);
   }
 }
+
+describe('the view of a snapshot', () => {
+  const viewOf = (state: SessionState) => JSON.parse(bytes(state)).view;
+  const review = reviewer({
+    task_id: '1',
+    assessment: 'needs_changes',
+    issues: [{ severity: 'critical', message: 'Leaks a handle', file: 'src/a.ts' }],
+    required_fixes: ['Close the file'],
+  });
+  const asks = {
+    task_id: '2',
+    status: 'blocked' as const,
+    blockers: [],
+    questions: [{ text: 'Which port?' }],
+  };
+  const done = { task_id: '1', summary: 'Parser done', files_modified: ['src/a.ts'] };
+
+  it('the view says in words what readers see, although the newest results still wait in the window', () => {
+    const events = [recorded(1, implementer(done)), recorded(2, review), recorded(3, implementer(asks))];
+    const state = folded(stored(events), DEFAULT_LIMITS);
+    expect(JSON.parse(bytes(state)).state.facts).toEqual([]);
+    expect(viewOf(state)).toMatchObject({
+      status: 'open',
+      results: 3,
+      facts: expect.any(Number),
+      waiting: ['task 2 asks: Which port?'],
+      open_findings: ['Close the file (must fix, task 1)', 'src/a.ts: Leaks a handle (critical, task 1)'],
+      newest_facts: expect.arrayContaining(['task:1 summary Parser done (task 1)']),
+    });
+    expect(JSON.stringify(viewOf(state).newest_facts)).not.toContain('modified_by');
+  });
+
+  it('the view has at most 4 KB, however much there is to say', () => {
+    const long = (index: number) => `${index} ${'✓'.repeat(290)}`;
+    const events = Array.from({ length: 30 }, (_, index) =>
+      recorded(
+        index + 1,
+        implementer({ task_id: String(index), summary: long(index), questions: [{ text: long(index) }] }),
+      ),
+    );
+    const view = viewOf(folded(stored(events), DEFAULT_LIMITS));
+    expect(Buffer.byteLength(JSON.stringify(view))).toBeLessThanOrEqual(4096);
+    expect(view).toMatchObject({ results: 30 });
+    expect(view.waiting.length).toBeGreaterThan(0);
+  });
+});
 
 describe('snapshot and tail', () => {
   it('snapshot and tail are the full replay with results from before the session', () => {
@@ -116,14 +163,14 @@ const EVENTS = stored([
 describe('the text of a snapshot', () => {
   const text = bytes(folded(EVENTS, DEFAULT_LIMITS));
 
-  it('the text of a snapshot is one line of after_sequence, created_at, session, v, last_command and state, in that order', () => {
+  it('the text of a snapshot is one line of after_sequence, created_at, session, view, v, last_command and state, in that order', () => {
     expect(text).not.toMatch(/[\n\r\u2028\u2029]/);
     expect(Object.keys(JSON.parse(text))).toEqual([
-      ...['after_sequence', 'created_at', 'session', 'v', 'last_command', 'state'],
+      ...['after_sequence', 'created_at', 'session', 'view', 'v', 'last_command', 'state'],
     ]);
-    const head = `{"after_sequence":4,"created_at":"${SNAPSHOT_AT}","session":"demo","v":1,"last_command":`;
+    const head = `{"after_sequence":4,"created_at":"${SNAPSHOT_AT}","session":"demo","view":{"status":"open","results":`;
     expect(text.startsWith(head)).toBe(true);
-    expect(text).toContain('"v":1,"last_command":0,"state":{"limits":');
+    expect(text).toContain('},"v":1,"last_command":0,"state":{"limits":');
   });
 
   it('the text of a snapshot says when it was made, and is of no use to another session', () => {
