@@ -1,4 +1,4 @@
-import { COMPILE_STAGES, METRICS, type Metric } from '../../src/engine/monitoring/metric-table.js';
+import { COMPILE_STAGES, METRICS, type Metric } from '../../src/engine/monitoring/monitoring.js';
 import { endingWith, type Written } from './pages.js';
 
 export function metricsPage(): Written {
@@ -9,7 +9,7 @@ export function metricsPage(): Written {
   });
   const page = `## Metrics by name
 
-Generated from [src/engine/monitoring/metric-table.ts](../../src/engine/monitoring/metric-table.ts), which also has the values of each label. A counter starts
+Generated from [src/engine/monitoring/monitoring.ts](../../src/engine/monitoring/monitoring.ts), which also has the values of each label. A counter starts
 at 0 with the process.
 
 | metric | type | meaning |

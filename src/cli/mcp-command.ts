@@ -10,7 +10,7 @@ import { ThroughlineError } from '../contracts/errors.js';
 import { token } from '../contracts/names.js';
 import { redacted } from '../memory/redaction/redactor.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
-import { LATE, withinDeadline } from '../shared/backoff.js';
+import { LATE, withinDeadline } from '../shared/deadlines.js';
 import type { Command, Texts } from './cli-command.js';
 import { cliOf, note, serverOf } from './command-context.js';
 import type { WatchedClient } from './open-client.js';

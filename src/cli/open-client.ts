@@ -1,14 +1,13 @@
 import type { Config } from '../config/config.js';
 import { inheritedTrace } from '../engine/monitoring/tracing.js';
 import { silentLogger } from '../engine/ports/logger-and-clock.js';
-import { connectNats, type NatsConnection } from '../nats/connection/connect-nats.js';
-import { onConnectionState } from '../nats/connection/connection-states.js';
+import { connectNats, type NatsConnection, onConnectionState } from '../nats/connection/connect-nats.js';
 import { hangs } from '../nats/connection/ending-transport.js';
 import { natsTransport } from '../nats/connection/nats-client-transport.js';
 import { serverOnStore } from '../nats/server/server-store.js';
 import { keepTrying, type Persistence } from '../sdk/keep-trying.js';
 import { ThroughlineClient } from '../sdk/throughline-client.js';
-import { withinDeadline } from '../shared/backoff.js';
+import { withinDeadline } from '../shared/deadlines.js';
 import { type Cli, hasServices, started } from './cli-context.js';
 
 export { closeConnection } from '../nats/connection/connect-nats.js';

@@ -10,7 +10,7 @@ import { makePrivateFolder, writePrivateFile } from '../engine/files/user-state.
 import { growHeapSlowly, Shutdown } from '../engine/runtime/shutdown.js';
 import { shownAddress } from '../nats/connection/nats-access.js';
 import { START_ONE } from '../nats/connection/nats-errors.js';
-import { hasStuckStream } from '../nats/jetstream/probe-stream.js';
+import { hasStuckStream } from '../nats/doctor/server-findings.js';
 import { openStore, startNatsServer } from '../nats/server/server-process.js';
 import { INSPECTOR_TOKEN_FILE, TOKEN_FILE, tokenOf } from '../nats/server/server-store.js';
 import { serve } from '../services/serve.js';

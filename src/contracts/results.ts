@@ -13,8 +13,7 @@ import {
   type VerdictOf,
   verdictsOf,
 } from './kinds.js';
-import { statementScope } from './recorded-fact.js';
-import { maySay, relationOf } from './relations.js';
+import { maySay, relationOf, statementScope } from './recorded-fact.js';
 import { text as trimmed, untrimmed } from './request-row.js';
 import { boolean, list, named, oneOf } from './schema-fields.js';
 

@@ -6,11 +6,10 @@ import type { WordVectors } from '../memory/search/word-vectors.js';
 import { factsOf, type SessionState, seenState } from '../memory/session/session-state.js';
 import { onceFor } from '../shared/collections.js';
 import { DISPATCH } from './dispatch-prompt.js';
-import { fillPrompt } from './fill-prompt.js';
+import { fillPrompt, leftOutLine, type Sections, type Shown } from './fill-prompt.js';
 import { ITERATION } from './iteration-prompt.js';
 import { learningsCommand, toolCommand } from './iteration-sections.js';
 import { placeholdersOf } from './iteration-template.js';
-import { leftOutLine, type Sections, type Shown } from './prompt-items.js';
 import {
   type CommonSection,
   type CompiledAs,

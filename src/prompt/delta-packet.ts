@@ -5,7 +5,7 @@ import { isSentBack, plainBlockers, type TaskLedger } from '../ledger/task-ledge
 import { tokens } from '../memory/search/tokens.js';
 import { ledgersOf, type SessionState } from '../memory/session/session-state.js';
 import { clipText, distinctTexts, oneSpelling, quoted } from '../shared/text.js';
-import { beginnings, type ShownItem, type Stretch } from './prompt-items.js';
+import { beginnings, type ShownItem, type Stretch } from './fill-prompt.js';
 
 /**
  * The delta packet: the ledgers' knowledge of a task as short texts, by field in the order of the prompt. The required fixes and

@@ -13,7 +13,7 @@ import {
   textOf,
   titled,
   wholeItems,
-} from './prompt-items.js';
+} from './fill-prompt.js';
 import {
   type CommonSection,
   type CompiledAs,

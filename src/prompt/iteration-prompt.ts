@@ -5,6 +5,7 @@ import { notesOf } from '../memory/session/notebook.js';
 import { ledgersOf } from '../memory/session/session-state.js';
 import { taskCounts } from '../memory/session/task-board.js';
 import { recordOf } from '../shared/text.js';
+import { type Shown, type Stretch, textOf, wholeItems } from './fill-prompt.js';
 import {
   formatGoal,
   formatHistory,
@@ -29,7 +30,6 @@ import {
   renderTemplate,
   type Variable,
 } from './iteration-template.js';
-import { type Shown, type Stretch, textOf, wholeItems } from './prompt-items.js';
 import type { CommonSection, CompiledAs, PromptDescriptor, PromptPart } from './prompt-kind.js';
 import { NOTE_SECTIONS } from './session-notes.js';
 import { goalOf, planProgress } from './what-is-ahead.js';

@@ -18,14 +18,7 @@ import {
 } from '../memory/session/task-board.js';
 import { age, clipText, counted, lengthOf, quoted, quotedLines } from '../shared/text.js';
 import { claimNote } from '../shared/wire-words.js';
-import {
-  beginnings,
-  type Item,
-  isShortened,
-  type Shown,
-  type ShownItem,
-  wholeItems,
-} from './prompt-items.js';
+import { beginnings, type Item, isShortened, type Shown, type ShownItem, wholeItems } from './fill-prompt.js';
 
 /**
  * The lists of an iteration prompt, as items and as text. Each item quotes its author in one capped line. A shortened

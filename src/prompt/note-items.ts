@@ -1,11 +1,11 @@
-import { BLOCKED_BY, RELATIONS } from '../contracts/relations.js';
+import { BLOCKED_BY, RELATIONS } from '../contracts/recorded-fact.js';
 import type { TaskLedger } from '../ledger/task-ledger.js';
 import type { RankedFact, SessionFact } from '../memory/facts/fact-types.js';
 import type { LikelyFile } from '../memory/search/likely-files.js';
 import { tokens } from '../memory/search/tokens.js';
 import { clipSummary, clipText, dayOf, distinctTexts, quoted } from '../shared/text.js';
 import { isImplied, statementText } from '../shared/wire-words.js';
-import { excerpts, type Item } from './prompt-items.js';
+import { excerpts, type Item } from './fill-prompt.js';
 
 /** Lines of the session context. Each ends with where it comes from and when: `[M7, task:8 41b2c7d, 3 Mar]`. */
 

@@ -8,7 +8,7 @@ import { type ResolvedSettings, resolvedSettings } from '../memory/session/chart
 import type { SessionState } from '../memory/session/session-state.js';
 import { DEFAULT_SUMMARY_TOKENS } from '../memory/traces/trace-summary.js';
 import { approximateTokenizer, type Tokenizer } from '../shared/text.js';
-import type { Sections, Shown, Stretch } from './prompt-items.js';
+import type { Sections, Shown, Stretch } from './fill-prompt.js';
 import type { TraceItems } from './role-lines.js';
 import type { NoteSection } from './session-notes.js';
 

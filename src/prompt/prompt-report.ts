@@ -14,7 +14,7 @@ import {
   type LearningsInPrompt,
 } from '../memory/learnings/learnings-state.js';
 import type { LikelyFile } from '../memory/search/likely-files.js';
-import { type Item, type Shown, type ShownItem, wholeItems } from './prompt-items.js';
+import { type Item, type Shown, type ShownItem, wholeItems } from './fill-prompt.js';
 import type { LineOrigin, PromptPart } from './prompt-kind.js';
 import {
   type CappedMemory,

@@ -7,7 +7,7 @@ import { ledgersOf, rejectionsOf, type SessionState, tracesOf } from '../memory/
 import { compactedReport, recentLines, summarise } from '../memory/traces/trace-summary.js';
 import { clipText, quoted, shellWord, type Tokenizer } from '../shared/text.js';
 import { fieldName, type PacketField } from './delta-packet.js';
-import { beginnings, type Item, type Listed, type ShownItem, titled } from './prompt-items.js';
+import { beginnings, type Item, type Listed, type ShownItem, titled } from './fill-prompt.js';
 import { RECENT_STEPS } from './role-contract.js';
 
 /** Instructions for an agent of a role: the first step, and what to do if results went wrong. */

@@ -1,6 +1,6 @@
 import type { CompileHints } from '../contracts/compile-request.js';
 import type { FactTag } from '../contracts/kinds.js';
-import { RELATIONS } from '../contracts/relations.js';
+import { RELATIONS } from '../contracts/recorded-fact.js';
 import { isSentBack } from '../ledger/task-ledger.js';
 import type { FactIndex } from '../memory/facts/fact-index.js';
 import { PLACES, rankFacts } from '../memory/facts/fact-ranking.js';
@@ -19,6 +19,16 @@ import { closenessTo, type WordVectors } from '../memory/search/word-vectors.js'
 import { factsOf, ledgersOf, pastOf, type SessionState } from '../memory/session/session-state.js';
 import { recordOf } from '../shared/text.js';
 import {
+  type Item,
+  isShortened,
+  type Listed,
+  type Sections,
+  type Shown,
+  type ShownItem,
+  type Stretch,
+  wholeItems,
+} from './fill-prompt.js';
+import {
   alikePart,
   demandsPart,
   fileLine,
@@ -28,16 +38,6 @@ import {
   noteItem,
   perhapsLine,
 } from './note-items.js';
-import {
-  type Item,
-  isShortened,
-  type Listed,
-  type Sections,
-  type Shown,
-  type ShownItem,
-  type Stretch,
-  wholeItems,
-} from './prompt-items.js';
 import { isForOthers } from './task-text.js';
 
 /** The session context as notes: relevant knowledge for a task, by importance. */

@@ -1,6 +1,6 @@
 import { includes, type SessionStartRequest } from '../contracts/compile-request.js';
 import { kindOf } from '../contracts/kinds.js';
-import { RELATIONS } from '../contracts/relations.js';
+import { RELATIONS } from '../contracts/recorded-fact.js';
 import type { LearningsReport } from '../contracts/replies/compile-reply.js';
 import { isAnswered, isSentBack, plainBlockers, signalsOf } from '../ledger/task-ledger.js';
 import { groupOf, isElsewhere, type SessionFact } from '../memory/facts/fact-types.js';
@@ -32,7 +32,7 @@ import {
   type ShownItem,
   type Stretch,
   wholeItems,
-} from './prompt-items.js';
+} from './fill-prompt.js';
 import type { CommonSection, CompiledAs, PromptDescriptor, PromptPart } from './prompt-kind.js';
 import { describeLearnings, originOf } from './prompt-report.js';
 import { contextOf } from './session-notes.js';

@@ -9,8 +9,8 @@ import { claimOf, numberOf, type Task } from '../memory/session/task-board.js';
 import { nearIdsHint } from '../shared/nearest-name.js';
 import { clipText, quoted, quotedLines } from '../shared/text.js';
 import { statusText } from '../shared/wire-words.js';
+import { beginnings, type Item } from './fill-prompt.js';
 import { line } from './iteration-sections.js';
-import { beginnings, type Item } from './prompt-items.js';
 
 /**
  * The whole text of a task: what the request says, what the plan and the board say about it and the board tasks that it

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ThroughlineError } from '../contracts/errors.js';
-import { backoffMs } from '../shared/backoff.js';
+import { backoffMs } from '../shared/deadlines.js';
 
 /** Limits of retrying. */
 export interface Persistence {

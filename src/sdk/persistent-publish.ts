@@ -3,8 +3,7 @@ import { isRole, ROLES, type Role } from '../contracts/kinds.js';
 import { dispatchMessageId, dispatchSubject, token } from '../contracts/names.js';
 import type { DispatchResult } from '../contracts/replies/dispatch-result.js';
 import type { ClientTransport } from '../engine/ports/client-transport.js';
-import { LATE, withinDeadline } from '../shared/backoff.js';
-import { linkedSignal } from '../shared/linked-signal.js';
+import { LATE, linkedSignal, withinDeadline } from '../shared/deadlines.js';
 import { keepTrying, unlessStopped } from './keep-trying.js';
 
 /** The position of a published result: pass `sequence` as `after` to see it in the next prompt. */

@@ -6,7 +6,7 @@ import type { ToolInput } from '../contracts/requests.js';
 import type { SessionEvent } from '../contracts/session-events.js';
 import type { ClientTransport } from '../engine/ports/client-transport.js';
 import { Backoff } from '../engine/runtime/pacing.js';
-import { linkedSignal } from '../shared/linked-signal.js';
+import { linkedSignal } from '../shared/deadlines.js';
 import { passes } from './keep-trying.js';
 
 /** The session to watch, and from where. */

@@ -3,11 +3,17 @@ import { SERVICE_NAMES, type ServiceName, type Token } from '../contracts/names.
 import { Monitoring } from '../engine/monitoring/monitoring.js';
 import { systemClock } from '../engine/ports/logger-and-clock.js';
 import type { SessionLifecycle } from '../engine/ports/session-lifecycle.js';
-import { watchConnection } from '../nats/connection/connection-states.js';
+import { watchConnection } from '../nats/connection/connect-nats.js';
 import type { NatsAddress } from '../nats/connection/nats-access.js';
 import { type NatsPorts, openNats } from '../nats/open-nats.js';
 import { VERSION } from '../version.js';
-import { knownSessions, openSessions } from './common/open-sessions.js';
+import {
+  type KnownSessions,
+  knownSessions,
+  openProjects,
+  openSessions,
+  type Process,
+} from './common/process-parts.js';
 import {
   type Context,
   type HealthParts,
@@ -16,17 +22,33 @@ import {
   type Serving,
 } from './common/service-context.js';
 import { connectionMetrics, countingLogger, foldedMetrics } from './common/service-metrics.js';
-import { serveCompiler } from './compiler/prompt-compiler.js';
-import { serveExtractor } from './extractor/extractor-worker.js';
-import { serveKeeper } from './keeper/serve-keeper.js';
-import { reviewHarvest } from './learnings/harvesters.js';
-import { openProjects, serveLearnings } from './learnings/serve-learnings.js';
-import { serveTools } from './tools/serve-tools.js';
+import { type Service, serveRequests } from './common/service-shell.js';
+import { openCompiler } from './compiler/prompt-compiler.js';
+import { openExtractor } from './extractor/extractor-worker.js';
+import { openKeeper } from './keeper/serve-keeper.js';
+import { openLearnings } from './learnings/serve-learnings.js';
+import { openTools } from './tools/serve-tools.js';
 
-/** All services, in the order in which they start. */
-export const SERVICES = Object.keys(SERVICE_NAMES) as ServiceName[];
+interface ServiceRow {
+  readonly description: string;
+  /** @param own ports on a separate connection for dispatches */
+  readonly open: (parts: Process, own: NatsPorts) => Service | Promise<Service>;
+}
 
-const NEEDS_SESSIONS: ReadonlySet<ServiceName> = new Set(['tools', 'keeper']);
+/** Each service, in the order in which they start. */
+const ROWS: Readonly<Record<ServiceName, ServiceRow>> = {
+  extractor: { description: 'Turns dispatches into facts', open: openExtractor },
+  compiler: { description: 'Compiles the next prompt from what a session remembers', open: openCompiler },
+  tools: { description: 'Tasks, notes, inbox, iterations and runs of sessions', open: openTools },
+  learnings: { description: 'Learnings and proposals of projects', open: openLearnings },
+  keeper: {
+    description:
+      'Keeps the index and the snapshots of sessions, archives and forgets them, and follows the rules of retention',
+    open: openKeeper,
+  },
+};
+
+export const SERVICES = Object.keys(ROWS) as ServiceName[];
 
 /** The composition root: connects to NATS and starts the services with their ports; `shutdown` stops them. */
 export async function serve(
@@ -70,50 +92,41 @@ export async function serve(
     shutdown.add(`the NATS connection of ${whose}`, () => ports.close());
     return ports;
   };
-  const start = (name: ServiceName, run: (scoped: Serving) => Promise<void>) =>
-    only.includes(name) ? startNamed(SERVICE_NAMES[name], serving, run) : undefined;
-  const isAlone = only.every((service) => service === 'extractor');
   const sessions = openSessions(nats, config, logger, lifecycle);
   shutdown.add('the snapshot writer', () => sessions.writer.stop());
-  const projects = openProjects(nats, serving);
-  await start('extractor', async (scoped) => {
-    const ports = isAlone ? nats : await connectionOfItsOwn('the extractor');
-    const { learnings } = nats;
-    const harvest = reviewHarvest({
-      ...{ learnings, projects: projects.reader, command: projects.inBackground, lifecycle },
-      ...{ sessions: sessions.reader, recurrence: config.recurrence },
-    });
-    return serveExtractor(ports, scoped, sessions.isAwaited, sessions.reader, harvest);
-  });
-  if (isAlone) return nats;
   monitoring.metrics.add(foldedMetrics('session', sessions.reader, sessions.writer));
-  const known = only.some((service) => NEEDS_SESSIONS.has(service))
-    ? await knownSessions(nats, await connectionOfItsOwn('the feed of sessions'), serving)
-    : undefined;
-  await start('compiler', (scoped) => serveCompiler(nats, sessions, projects, scoped));
-  if (known !== undefined)
-    await start('tools', (scoped) => serveTools(nats, sessions, projects, known, scoped));
-  await start('learnings', (scoped) => serveLearnings(nats, projects, sessions.reader, scoped));
-  if (known !== undefined) {
-    await start('keeper', (scoped) => serveKeeper(nats, sessions, projects, known, scoped));
-    known.feed.start();
+  const projects = openProjects(nats, serving);
+  let opening: Promise<KnownSessions> | undefined;
+  const known = () => {
+    opening ??= connectionOfItsOwn('the feed of sessions').then((ports) =>
+      knownSessions(nats, ports, serving),
+    );
+    return opening;
+  };
+  const parts: Process = { ...serving, nats, sessions, projects, known };
+  for (const service of SERVICES.filter((each) => only.includes(each))) {
+    const isBeside = service === 'extractor' && only.length > 1;
+    const own = isBeside ? await connectionOfItsOwn('the extractor') : nats;
+    await startNamed({ name: SERVICE_NAMES[service], ...ROWS[service] }, parts, own);
   }
+  (await opening)?.feed.start();
   return nats;
 }
 
 /** Starts a service and logs its start and stop. */
 async function startNamed(
-  name: string,
-  serving: Serving,
-  run: (scoped: Serving) => Promise<void>,
+  row: ServiceRow & { readonly name: string },
+  parts: Process,
+  own: NatsPorts,
 ): Promise<void> {
-  const logger = namedLogger(serving.logger, name);
+  const logger = namedLogger(parts.logger, row.name);
   let listens = false;
   // Added first, so that it runs after everything that the service adds.
-  serving.shutdown.add(`the log of ${name}`, async () => {
+  parts.shutdown.add(`the log of ${row.name}`, async () => {
     if (listens) logger.info({ version: VERSION }, 'service stopped');
   });
-  await run({ ...serving, logger });
+  const scoped = { ...parts, logger };
+  await serveRequests(parts.nats.connection, scoped, row, await row.open(scoped, own));
   listens = true;
   logger.info({ version: VERSION }, 'service started');
 }

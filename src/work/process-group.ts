@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { messageOf } from '../contracts/errors.js';
-import { withinDeadline } from '../shared/backoff.js';
+import { withinDeadline } from '../shared/deadlines.js';
 
 /** Text for the standard input of a command, or a function that talks with the command over its standard streams. */
 export type GroupInput = string | ((stdin: Writable, stdout: Readable) => void);

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { messageOf, ThroughlineError, usageError } from '../contracts/errors.js';
 import { type HeldLease, isHeld } from '../engine/ports/lease-store.js';
-import { linkedSignal } from '../shared/linked-signal.js';
+import { linkedSignal } from '../shared/deadlines.js';
 import { followPlan, sessionOfPlan, tickPlan } from './follow-plan.js';
 import { decide, type RunRules, type RunStep, RunTally } from './plan-run.js';
 import type { RunPlanEvent, RunPlanOptions, RunSummary } from './run-types.js';

@@ -1,7 +1,7 @@
 import { ThroughlineError } from '../contracts/errors.js';
 import { redactedEnd } from '../memory/redaction/redactor.js';
 import { sentBackText } from '../prompt/role-contract.js';
-import { linkedSignal } from '../shared/linked-signal.js';
+import { linkedSignal } from '../shared/deadlines.js';
 import { quoted } from '../shared/text.js';
 import { type AgentResult, readAnswer, resultIdOf } from './command-agent.js';
 import type { RunStep } from './plan-run.js';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Token } from '../../src/contracts/names.js';
 import type { CompileReply } from '../../src/contracts/replies/compile-reply.js';
 import { silentLogger } from '../../src/engine/ports/logger-and-clock.js';
-import { sessionReader } from '../../src/services/common/open-sessions.js';
+import { sessionReader } from '../../src/services/common/process-parts.js';
 import { hashOf } from '../../src/shared/hash.js';
 import { ofFile } from '../support/of-file.js';
 import {

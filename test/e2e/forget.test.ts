@@ -3,7 +3,7 @@ import { token } from '../../src/contracts/names.js';
 import { RESULT_PATHS } from '../../src/contracts/session-events.js';
 import { silentLogger } from '../../src/engine/ports/logger-and-clock.js';
 import { encodeSnapshot } from '../../src/memory/session/session-snapshot.js';
-import { sessionReader } from '../../src/services/common/open-sessions.js';
+import { sessionReader } from '../../src/services/common/process-parts.js';
 import { cli } from '../support/cli.js';
 import { forgotten, furnished, storedText } from '../support/forgetting.js';
 import { type PrivateNats, startPrivateNats } from '../support/nats-server.js';

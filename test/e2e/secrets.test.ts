@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { REJECTED_STREAM, SERVICE_NAMES, token } from '../../src/contracts/names.js';
 import { tracesOf } from '../../src/memory/session/session-state.js';
-import { instancesOf } from '../../src/nats/micro/service-health.js';
+import { instancesOf } from '../../src/nats/doctor/service-findings.js';
 import { allRejected } from '../support/all-rejected.js';
 import { capturedLog } from '../support/captured-log.js';
 import { cli, startCli } from '../support/cli.js';

@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { fillPrompt, type PromptPlan } from '../../src/prompt/fill-prompt.js';
-import { beginnings, excerpts, type Item, isShortened, type Shown } from '../../src/prompt/prompt-items.js';
+import {
+  beginnings,
+  excerpts,
+  fillPrompt,
+  type Item,
+  isShortened,
+  type PromptPlan,
+  type Shown,
+} from '../../src/prompt/fill-prompt.js';
 import { approximateTokenizer } from '../../src/shared/text.js';
 import * as fc from '../support/properties.js';
 

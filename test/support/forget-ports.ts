@@ -59,7 +59,7 @@ export function keeperPorts(names: readonly string[], projects: Readonly<Record<
     return { folded, replayed: 0, isWhole: true };
   };
   return {
-    ...{ lifecycle, clock, learnings, command, table },
+    ...{ lifecycle, clock, learnings, inBackground: command, table },
     projects: reader,
     sessions: { load },
     reader: { load },

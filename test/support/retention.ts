@@ -4,14 +4,10 @@ import { type Logger, silentLogger } from '../../src/engine/ports/logger-and-clo
 import type { SessionLifecycle } from '../../src/engine/ports/session-lifecycle.js';
 import { Shutdown } from '../../src/engine/runtime/shutdown.js';
 import { openNats } from '../../src/nats/open-nats.js';
-import { knownSessions, openSessions } from '../../src/services/common/open-sessions.js';
+import { knownSessions, openProjects, openSessions } from '../../src/services/common/process-parts.js';
 import { natsOptions } from '../../src/services/common/service-context.js';
-import {
-  LifecycleKeeper,
-  type LifecycleKeeperPorts,
-  lifecyclePorts,
-} from '../../src/services/keeper/serve-keeper.js';
-import { openProjects } from '../../src/services/learnings/serve-learnings.js';
+import { LifecycleKeeper, type LifecycleKeeperPorts } from '../../src/services/keeper/serve-keeper.js';
+import { lifecyclePorts } from '../../src/services/lifecycle/archive-session.js';
 import type { System } from './system.js';
 
 export interface KeeperOptions {
@@ -66,7 +62,7 @@ export async function retentionKeeper(
     logger: silentLogger,
     monitoring: new Monitoring(),
   });
-  const opened = lifecyclePorts(nats, sessions, projects, known, { lifecycle, logger });
+  const opened = lifecyclePorts({ nats, sessions, projects, lifecycle, logger }, known);
   const usual: LifecycleKeeperPorts = { ...opened, now: () => opened.now() + ahead };
   const ports = { ...usual, ...changed(usual) };
   return { keeper: new LifecycleKeeper(ports), ports };

@@ -27,7 +27,7 @@ import { factsOf, type SessionState } from '../../src/memory/session/session-sta
 import { API, apiCode } from '../../src/nats/connection/nats-errors.js';
 import { type NatsPorts, openNats } from '../../src/nats/open-nats.js';
 import type { ThroughlineClient } from '../../src/sdk/throughline-client.js';
-import { sessionReader } from '../../src/services/common/open-sessions.js';
+import { sessionReader } from '../../src/services/common/process-parts.js';
 import { ProgressTracker } from '../../src/services/common/progress-tracker.js';
 import { natsOptions } from '../../src/services/common/service-context.js';
 import { createPromptCompiler, type PromptCompiler } from '../../src/services/compiler/prompt-compiler.js';

@@ -1,6 +1,6 @@
 import { ThroughlineError } from '../../contracts/errors.js';
 import type { Token } from '../../contracts/names.js';
-import { withinDeadline } from '../../shared/backoff.js';
+import { withinDeadline } from '../../shared/deadlines.js';
 import type { SessionLog } from '../ports/session-log.js';
 import { Backoff, ConcurrencyLimit } from '../runtime/pacing.js';
 import type { LoadedSession, SessionReader } from './session-folding.js';

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { codeOf, messageOf, ThroughlineError } from '../../contracts/errors.js';
-import { LATE, withinDeadline } from '../../shared/backoff.js';
+import { LATE, withinDeadline } from '../../shared/deadlines.js';
 import { VERSION } from '../../version.js';
 import type { ClientTransport } from '../ports/client-transport.js';
 import type { Logger } from '../ports/logger-and-clock.js';

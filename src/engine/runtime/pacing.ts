@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { ThroughlineError } from '../../contracts/errors.js';
-import type { BackoffLimits } from '../../shared/backoff.js';
+import type { BackoffLimits } from '../../shared/deadlines.js';
 import type { Logger } from '../ports/logger-and-clock.js';
 
 /**

@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import { ThroughlineError } from '../../contracts/errors.js';
-import { LATE, withinDeadline } from '../../shared/backoff.js';
+import { LATE, withinDeadline } from '../../shared/deadlines.js';
 
 /** Releases resources in reverse order: last in, first out, once, and within a deadline. */
 export class Shutdown {

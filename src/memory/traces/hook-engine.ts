@@ -1,4 +1,4 @@
-import { LATE, withinDeadline } from '../../shared/backoff.js';
+import { LATE, withinDeadline } from '../../shared/deadlines.js';
 
 /**
  * Hooks that run before a model is called. Each may give a text to put before the system prompt, or null.

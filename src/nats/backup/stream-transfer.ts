@@ -1,7 +1,6 @@
 import type { NatsConnection, StreamConfig, StreamState } from 'nats';
 import { ThroughlineError } from '../../contracts/errors.js';
-import { newInbox } from '../connection/connect-nats.js';
-import { onConnectionState } from '../connection/connection-states.js';
+import { newInbox, onConnectionState } from '../connection/connect-nats.js';
 import { API, refusal, toThroughlineError } from '../connection/nats-errors.js';
 
 export type NamedConfig = Partial<StreamConfig> & { readonly name: string };

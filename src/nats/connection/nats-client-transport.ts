@@ -18,9 +18,10 @@ import {
   closeConnection,
   connectNats,
   type NatsConnectOptions,
+  onConnectionState,
   subscribeResiliently,
+  watchConnection,
 } from './connect-nats.js';
-import { onConnectionState, watchConnection } from './connection-states.js';
 import { shownAddress } from './nats-access.js';
 import { isNoResponders, toThroughlineError } from './nats-errors.js';
 

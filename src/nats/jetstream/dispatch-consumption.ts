@@ -3,9 +3,13 @@ import { codeOf } from '../../contracts/errors.js';
 import type { DispatchConsumption, DispatchDelivery } from '../../engine/ports/dispatch-source.js';
 import type { Logger } from '../../engine/ports/logger-and-clock.js';
 import { Backoff } from '../../engine/runtime/pacing.js';
-import { withinDeadline } from '../../shared/backoff.js';
-import { newInbox, type ResilientSubscription, subscribeResiliently } from '../connection/connect-nats.js';
-import { onReconnect } from '../connection/connection-states.js';
+import { withinDeadline } from '../../shared/deadlines.js';
+import {
+  newInbox,
+  onReconnect,
+  type ResilientSubscription,
+  subscribeResiliently,
+} from '../connection/connect-nats.js';
 import { foreignDispatch } from './direct-get.js';
 
 /**

@@ -1,7 +1,7 @@
 import type { NatsConnection } from 'nats';
 import { z } from 'zod';
 import { ThroughlineError } from '../../contracts/errors.js';
-import { onReconnect } from '../connection/connection-states.js';
+import { onReconnect } from '../connection/connect-nats.js';
 import { toThroughlineError } from '../connection/nats-errors.js';
 
 const timed = z.object({ ts: z.string() });

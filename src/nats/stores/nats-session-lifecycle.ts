@@ -15,7 +15,7 @@ import {
 } from '../../engine/ports/session-lifecycle.js';
 import { batched } from '../../engine/runtime/pacing.js';
 import { jsonOf } from '../../shared/text.js';
-import { onConnectionState } from '../connection/connection-states.js';
+import { onConnectionState } from '../connection/connect-nats.js';
 import type { StreamMessage } from '../jetstream/direct-get.js';
 import { KEPT, KvBucket, type LifecycleOptions } from './kv-bucket.js';
 

@@ -65,30 +65,18 @@ export function numbersOf({ reader, writer }: Sessions): object {
 
 /** Adds `service: name` to each line, unless its fields name another service. */
 export function namedLogger(logger: Logger, name: string): Logger {
-  const named = (fields: object) => ({ service: name, ...fields });
+  const named = (level: keyof Logger) => (fields: object, message: string) =>
+    logger[level]?.({ service: name, ...fields }, message);
   return {
-    ...(logger.debug && {
-      debug: (fields: object, message: string) => logger.debug?.(named(fields), message),
-    }),
-    info: (fields, message) => logger.info(named(fields), message),
-    warn: (fields, message) => logger.warn(named(fields), message),
-    error: (fields, message) => logger.error(named(fields), message),
+    ...(logger.debug && { debug: named('debug') }),
+    info: named('info'),
+    warn: named('warn'),
+    error: named('error'),
   };
 }
 
 export function natsOptions(url: NatsAddress, name: string, config: Config, logger: Logger) {
-  const { access, replicas, requestTimeoutMs, ackWaitMs, maxInHand, layout, shards } = config;
-  return {
-    url,
-    name,
-    access,
-    logger,
-    replicas,
-    requestTimeoutMs,
-    ackWaitMs,
-    maxInHand,
-    wanted: { layout, shards },
-  };
+  return { ...config, url, name, logger, wanted: config };
 }
 
 /** The last logged warning or error, without foreign text. */

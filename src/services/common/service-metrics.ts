@@ -1,7 +1,7 @@
 import { codeOf } from '../../contracts/errors.js';
 import { byLabel, type Collector, type Monitoring } from '../../engine/monitoring/monitoring.js';
 import type { Clock, Logger } from '../../engine/ports/logger-and-clock.js';
-import type { ConnectionHealth } from '../../nats/connection/connection-states.js';
+import type { ConnectionHealth } from '../../nats/connection/connect-nats.js';
 import type { RunningService } from '../../nats/micro/micro-service.js';
 import type { HealthParts, Incident, Incidents } from './service-context.js';
 
@@ -14,12 +14,7 @@ export function countingLogger(logger: Logger, clock: Clock): { logger: Logger; 
     logger[level](fields, message);
   };
   return {
-    logger: {
-      ...(logger.debug && { debug: (fields: object, message: string) => logger.debug?.(fields, message) }),
-      info: (fields, message) => logger.info(fields, message),
-      warn: counted('warn'),
-      error: counted('error'),
-    },
+    logger: { ...logger, warn: counted('warn'), error: counted('error') },
     incidents: () => ({ warnings: counts.warn, errors: counts.error, last }),
   };
 }

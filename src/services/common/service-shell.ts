@@ -2,6 +2,7 @@ import type { Config } from '../../config/config.js';
 import { checkedRequest } from '../../contracts/checked.js';
 import { isToken, type Token, token } from '../../contracts/names.js';
 import { type ReplyTo, type RequestName, type RequestValues, rowOf } from '../../contracts/requests.js';
+import type { Collector } from '../../engine/monitoring/monitoring.js';
 import type { Logger } from '../../engine/ports/logger-and-clock.js';
 import { ConcurrencyLimit } from '../../engine/runtime/pacing.js';
 import {
@@ -56,11 +57,11 @@ export function endpointsOf(handlers: Partial<Handlers<RequestName>>): Endpoint[
   });
 }
 
-interface ServiceRow {
-  readonly name: string;
-  readonly description: string;
-  /** The service's own numbers in its health. */
+/** The requests of a service, and what it counts. */
+export interface Service {
+  /** Its own numbers in its health. */
   readonly numbers: () => object | Promise<object>;
+  readonly metrics?: readonly Collector[];
   /** Default: only its health. */
   readonly endpoints?: readonly Endpoint[];
   /** False if its requests are stored nowhere. Default: their secrets are removed. */
@@ -71,11 +72,17 @@ interface ServiceRow {
 export async function serveRequests(
   connection: NatsConnection,
   { config, logger, shutdown, health, traceSessions, monitoring }: Serving,
-  { name, description, numbers, endpoints = [], redacts = true }: ServiceRow,
+  { name, description }: { readonly name: string; readonly description: string },
+  { numbers, metrics = [], endpoints = [], redacts = true }: Service,
 ): Promise<void> {
+  for (const collect of metrics) monitoring.metrics.add(collect);
   const guard = { ...config, logger, ...(redacts && { secrets: scannerFor(config) }) };
   const service = await startService(connection, {
-    ...{ name, version: VERSION, description, logger, traceSessions },
+    name,
+    version: VERSION,
+    description,
+    logger,
+    traceSessions,
     endpoints: [...guarded(guard, endpoints), healthEndpoint(name, healthOf(health, numbers))],
   });
   watchService(monitoring, name, service);

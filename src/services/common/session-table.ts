@@ -12,7 +12,7 @@ import {
   type Unwatch,
 } from '../../engine/ports/session-log.js';
 import { Backoff } from '../../engine/runtime/pacing.js';
-import { withinDeadline } from '../../shared/backoff.js';
+import { withinDeadline } from '../../shared/deadlines.js';
 import { needRank, needsText } from '../../shared/wire-words.js';
 
 /**

@@ -2,20 +2,17 @@ import { loadTokenizer, type WordVectorsLoader } from '../../config/load-languag
 import { checkedRequest } from '../../contracts/checked.js';
 import { type CompileRequest, compileRequest, pastPromptRequest } from '../../contracts/compile-request.js';
 import { ThroughlineError, withRemedy } from '../../contracts/errors.js';
-import {
-  isToken,
-  LEARNINGS_SUBJECTS,
-  projectOfSubject,
-  SERVICE_NAMES,
-  type Token,
-  token,
-} from '../../contracts/names.js';
+import { isToken, LEARNINGS_SUBJECTS, projectOfSubject, type Token, token } from '../../contracts/names.js';
 import type { CompileReply, LedgerReport } from '../../contracts/replies/compile-reply.js';
 import type { TokenizerName } from '../../contracts/session-meta-events.js';
 import { caughtUp, waitLimit } from '../../engine/folding/caught-up.js';
 import type { LoadedSession, ProjectReader, SessionReader } from '../../engine/folding/session-folding.js';
-import { COMPILE_STAGES, type CompileStage } from '../../engine/monitoring/metric-table.js';
-import { type Collector, Durations } from '../../engine/monitoring/monitoring.js';
+import {
+  COMPILE_STAGES,
+  type Collector,
+  type CompileStage,
+  Durations,
+} from '../../engine/monitoring/monitoring.js';
 import { systemClock } from '../../engine/ports/logger-and-clock.js';
 import type { SessionLog } from '../../engine/ports/session-log.js';
 import type { ConcurrencyLimit } from '../../engine/runtime/pacing.js';
@@ -23,17 +20,16 @@ import { scannerFor } from '../../memory/redaction/redactor.js';
 import { idInPlan, resolvedSettings } from '../../memory/session/charter.js';
 import { rejectionsOf, type SessionState } from '../../memory/session/session-state.js';
 import { Announcements } from '../../nats/connection/connect-nats.js';
-import type { NatsPorts } from '../../nats/open-nats.js';
 import { compilePrompt } from '../../prompt/compile-prompt.js';
 import { budgetOf } from '../../prompt/prompt-kind.js';
 import type { Chosen } from '../../prompt/prompt-report.js';
 import { nearIdsHint } from '../../shared/nearest-name.js';
 import { clipText, recordOf, type Tokenizer } from '../../shared/text.js';
 import { withRepairs } from '../common/event-repairs.js';
+import type { Process } from '../common/process-parts.js';
 import type { ProgressTracker, Refreshed } from '../common/progress-tracker.js';
-import { numbersOf, type Serving, type Sessions } from '../common/service-context.js';
-import { endpointOf, serveRequests } from '../common/service-shell.js';
-import type { Projects } from '../learnings/serve-learnings.js';
+import { numbersOf } from '../common/service-context.js';
+import { endpointOf, type Service } from '../common/service-shell.js';
 import { PromptKeeper, Telemetry } from './prompt-keeper.js';
 import { createPromptLearnings, type PromptLearnings } from './prompt-learnings.js';
 
@@ -287,29 +283,26 @@ export class CompileTimes {
 
 type Laps = ReturnType<CompileTimes['begin']>;
 
-export async function serveCompiler(
-  nats: NatsPorts,
-  sessions: Sessions,
-  projects: Projects,
-  serving: Serving,
-): Promise<void> {
-  const { config, logger, shutdown, lifecycle, monitoring } = serving;
+export function openCompiler({
+  nats,
+  sessions,
+  projects,
+  config,
+  logger,
+  shutdown,
+  lifecycle,
+}: Process): Service {
   const telemetry = new Telemetry({ store: nats.telemetry, log: nats.log, logger, lifecycle });
   shutdown.add('the telemetry', () => telemetry.stop());
   const times = new CompileTimes();
-  monitoring.metrics.add(times.collect);
-  const stored = { ring: nats.prompts, secrets: scannerFor(config), clock: systemClock };
-  const keeper = new PromptKeeper({ ...stored, logger });
-  monitoring.metrics.add(() => ({
-    throughline_prompts_kept_total: [[{}, keeper.counts.kept]],
-    throughline_prompts_dropped_total: [[{}, keeper.counts.dropped]],
-  }));
+  const secrets = scannerFor(config);
+  const keeper = new PromptKeeper({ ring: nats.prompts, secrets, clock: systemClock, logger });
   shutdown.add('the keeper of prompts', () => keeper.stop());
   const { relevance, wordVectors } = projects;
   const announced = new Announcements(nats.connection, LEARNINGS_SUBJECTS, projectOfSubject);
   const reader: Pick<ProjectReader, 'load' | 'loadAsOf'> = {
     load: (project) => projects.reader.loadUnlessQuiet(project, (since) => announced.isQuiet(project, since)),
-    loadAsOf: (...asked) => projects.reader.loadAsOf(...asked),
+    loadAsOf: (...request) => projects.reader.loadAsOf(...request),
   };
   const options = {
     ...sessions,
@@ -323,12 +316,15 @@ export async function serveCompiler(
   const compile = createPromptCompiler({ ...options, telemetry, keeper, times });
   const past = createPastPrompts(options);
   const lower = 'maxFacts, maxTokens or a shorter taskPrompt';
-  await serveRequests(nats.connection, serving, {
-    name: SERVICE_NAMES.compiler,
-    description: 'Compiles the next prompt from what a session remembers',
+  const keptPrompts: Collector = () => ({
+    throughline_prompts_kept_total: [[{}, keeper.counts.kept]],
+    throughline_prompts_dropped_total: [[{}, keeper.counts.dropped]],
+  });
+  return {
     numbers: () => ({ ...numbersOf(sessions), prompts: keeper.counts, compiled: times.totals }),
+    metrics: [times.collect, keptPrompts],
     // Requests are redacted only when stored: the prompt contains them as written.
     redacts: false,
     endpoints: [endpointOf('prompt.compile', compile, { lower }), endpointOf('prompt.past', past, { lower })],
-  });
+  };
 }

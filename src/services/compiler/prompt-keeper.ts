@@ -18,7 +18,7 @@ import type { NatsPorts } from '../../nats/open-nats.js';
 import type { Chosen } from '../../prompt/prompt-report.js';
 import { hashOf } from '../../shared/hash.js';
 import { clipText } from '../../shared/text.js';
-import type { Forgetting } from '../common/open-sessions.js';
+import type { Forgetting } from '../common/process-parts.js';
 
 /**
  * Stores compiled prompts in the ring of their session, off the request path. A bounded batch is written every tenth of a

@@ -11,8 +11,8 @@ import type { SessionState } from '../../memory/session/session-state.js';
 import { placeholdersOf } from '../../prompt/iteration-template.js';
 import { taskText } from '../../prompt/task-text.js';
 import { whatIsAhead } from '../../prompt/what-is-ahead.js';
-import { LATE, withinDeadline } from '../../shared/backoff.js';
-import type { Relevance } from '../learnings/serve-learnings.js';
+import { LATE, withinDeadline } from '../../shared/deadlines.js';
+import type { Relevance } from '../common/process-parts.js';
 
 interface FoundLearnings {
   readonly learnings?: LearningsInPrompt | undefined;

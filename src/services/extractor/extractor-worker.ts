@@ -8,12 +8,7 @@ import { type ErrorCode, isErrorCode } from '../../contracts/error-codes.js';
 import { codeOf, messageOf, ThroughlineError } from '../../contracts/errors.js';
 import { EVENT_VERSION } from '../../contracts/event.js';
 import { ROLES, type Role } from '../../contracts/kinds.js';
-import {
-  EXTRACTOR_CONSUMER,
-  parseDispatchSubject,
-  SERVICE_NAMES,
-  type Token,
-} from '../../contracts/names.js';
+import { EXTRACTOR_CONSUMER, parseDispatchSubject, type Token } from '../../contracts/names.js';
 import { countByKind, type Repair, repairInWords } from '../../contracts/reading/repairs.js';
 import { compiledResult, type RoleResult, resultKey, withPlainPaths } from '../../contracts/results.js';
 import type { DispatchRejected, FactRecorded } from '../../contracts/session-events.js';
@@ -36,11 +31,10 @@ import {
 } from '../../memory/redaction/redactor.js';
 import { archivedResult } from '../../memory/session/charter.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
-import { admission, type Forgetting, HELD_BACK_MS } from '../common/open-sessions.js';
-import type { Serving } from '../common/service-context.js';
+import { admission, type Forgetting, HELD_BACK_MS, type Process } from '../common/process-parts.js';
 import { backlogMetrics } from '../common/service-metrics.js';
-import { serveRequests } from '../common/service-shell.js';
-import { isHarvested, type ReviewHarvest } from '../learnings/harvesters.js';
+import type { Service } from '../common/service-shell.js';
+import { isHarvested, type ReviewHarvest, reviewHarvest } from '../learnings/harvesters.js';
 import { type Counted, ResultWriter, StatementWriter } from './result-writer.js';
 import { isRefusal, type Job, retryDelay, SessionLanes, type SetAside } from './session-lanes.js';
 import { processRoundRobin, type WorkOutcome } from './session-turns.js';
@@ -350,38 +344,44 @@ function rejectionCode(outcome: WorkOutcome): string | undefined {
   return rejected.kind === 'rejected' ? rejected.code : undefined;
 }
 
-export async function serveExtractor(
-  nats: NatsPorts,
-  serving: Serving,
-  isAwaited: () => boolean,
-  reader: SessionReader,
-  harvest: ReviewHarvest,
-): Promise<void> {
-  const { config, logger, shutdown, lifecycle, traceSessions, monitoring } = serving;
-  const { maxBodyBytes, maxDeliveries, maxInHand, ackWaitMs } = config;
+/** @param own ports on a separate connection, unless the process has no other service */
+export async function openExtractor(parts: Process, own: NatsPorts): Promise<Service> {
+  const { config, logger, shutdown, lifecycle, traceSessions, sessions, projects, nats } = parts;
+  const { reader, isAwaited } = sessions;
+  const { maxBodyBytes, maxDeliveries, maxInHand, ackWaitMs, recurrence } = config;
+  const harvest = reviewHarvest({
+    learnings: nats.learnings,
+    reader,
+    projects: projects.reader,
+    inBackground: projects.inBackground,
+    lifecycle,
+    recurrence,
+  });
   const extractor = await startExtractor(
-    { ...nats, logger, lifecycle, reader },
+    { ...own, logger, lifecycle, reader },
     {
-      ...{ maxBodyBytes, maxDeliveries, maxInHand, ackWaitMs, random: Math.random, traceSessions },
+      maxBodyBytes,
+      maxDeliveries,
+      maxInHand,
+      ackWaitMs,
+      random: Math.random,
+      traceSessions,
       secrets: scannerFor(config),
       isAwaited,
       harvest,
     },
   );
   shutdown.add('the extractor', () => extractor.stop());
-  monitoring.metrics.add(extractorMetrics(extractor));
-  monitoring.metrics.add(backlogMetrics(EXTRACTOR_CONSUMER, () => nats.source.backlog()));
-  const numbers = async () => ({
-    ...extractor.stats,
-    inHand: extractor.inHand(),
-    setAside: extractor.setAside(),
-    backlog: await nats.source.backlog(),
-  });
-  await serveRequests(nats.connection, serving, {
-    name: SERVICE_NAMES.extractor,
-    description: 'Turns dispatches into facts',
-    numbers,
-  });
+  const backlog = () => own.source.backlog();
+  return {
+    numbers: async () => ({
+      ...extractor.stats,
+      inHand: extractor.inHand(),
+      setAside: extractor.setAside(),
+      backlog: await backlog(),
+    }),
+    metrics: [extractorMetrics(extractor), backlogMetrics(EXTRACTOR_CONSUMER, backlog)],
+  };
 }
 
 function extractorMetrics({ stats, inHand, setAside }: Extractor): Collector {

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { ErrorCode } from '../../contracts/error-codes.js';
 import { codeOf, messageOf } from '../../contracts/errors.js';
 import type { DispatchDelivery } from '../../engine/ports/dispatch-source.js';
-import { type BackoffLimits, backoffMs } from '../../shared/backoff.js';
+import { type BackoffLimits, backoffMs } from '../../shared/deadlines.js';
 import { clipText, oneLine } from '../../shared/text.js';
 
 /** A dispatch in progress or waiting for its session's turn. */

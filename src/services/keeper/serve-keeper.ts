@@ -1,16 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { codeOf, ThroughlineError } from '../../contracts/errors.js';
-import { SERVICE_NAMES } from '../../contracts/names.js';
 import { byLabel, type Collector } from '../../engine/monitoring/monitoring.js';
 import { type HeldLease, holdLease, isHeld, type LeaseStore } from '../../engine/ports/lease-store.js';
-import { clockBy, type Logger } from '../../engine/ports/logger-and-clock.js';
-import { OneAtATime, pause } from '../../engine/runtime/pacing.js';
+import type { Logger } from '../../engine/ports/logger-and-clock.js';
+import { OneAtATime } from '../../engine/runtime/pacing.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
-import type { KnownSessions } from '../common/open-sessions.js';
-import type { Serving, Sessions } from '../common/service-context.js';
-import { serveRequests } from '../common/service-shell.js';
-import type { Projects } from '../learnings/serve-learnings.js';
-import { type Archiver, openArchiver } from '../lifecycle/archive-session.js';
+import type { Process } from '../common/process-parts.js';
+import type { Service } from '../common/service-shell.js';
+import { type Archiver, lifecyclePorts } from '../lifecycle/archive-session.js';
 import { followRules, type RetentionPorts } from '../lifecycle/follow-retention.js';
 import { type ForgetPorts, forgetSessions } from '../lifecycle/forget-session.js';
 import { SessionKeeper } from './session-keeper.js';
@@ -20,24 +17,14 @@ const TICK_MS = 500;
 /** Interval for recording dispatch numbers. */
 const NUMBERS_MS = 60_000;
 
-/** Serves `keeper`: background work on sessions. It answers only health requests. */
-export async function serveKeeper(
-  nats: NatsPorts,
-  sessions: Sessions,
-  projects: Projects,
-  known: KnownSessions,
-  serving: Serving,
-): Promise<void> {
-  const { config, logger, shutdown, lifecycle, monitoring } = serving;
-  const { reader, writer } = sessions;
-  const { table, feed, now } = known;
-  const { index } = nats;
-  const ports = lifecyclePorts(nats, sessions, projects, known, serving);
+/** Opens `keeper`: background work on sessions. It answers only health requests. */
+export async function openKeeper(parts: Process): Promise<Service> {
+  const { config, logger, shutdown, nats, sessions } = parts;
+  const known = await parts.known();
+  const { table, feed } = known;
+  const ports = lifecyclePorts(parts, known);
   const upkeep = new LifecycleKeeper(ports);
-  const { archiver } = ports;
-  const keeper = new SessionKeeper({
-    ...{ table, reader, writer, index, lifecycle, archiver, logger, times: config, now },
-  });
+  const keeper = new SessionKeeper({ ...ports, writer: sessions.writer, times: config });
   feed.add(keeper);
   const ticking = setInterval(
     () => {
@@ -56,31 +43,9 @@ export async function serveKeeper(
     await Promise.all([upkeep.stop(), recording]);
     await keeper.stop();
   });
-  monitoring.metrics.add(keeperMetrics(keeper));
-  await serveRequests(nats.connection, serving, {
-    name: SERVICE_NAMES.keeper,
-    description:
-      'Keeps the index and the snapshots of sessions, archives and forgets them, and follows the rules of retention',
-    numbers: () => ({ sessions: table.size, waiting: keeper.waiting, ...keeper.counts }),
-  });
-}
-
-export function lifecyclePorts(
-  nats: NatsPorts,
-  sessions: Pick<Sessions, 'reader' | 'command'>,
-  projects: Projects,
-  { table, feed, now }: KnownSessions,
-  { lifecycle, logger }: Pick<Serving, 'lifecycle' | 'logger'>,
-) {
-  const { reader } = sessions;
-  const archiver = openArchiver(nats, sessions, lifecycle);
   return {
-    ...{ ...nats, table, lifecycle, reader, archiver, now, pause, logger },
-    projects: projects.reader,
-    command: projects.inBackground,
-    caughtUp: () => feed.ready,
-    store: nats.retention,
-    clock: clockBy(now),
+    numbers: () => ({ sessions: table.size, waiting: keeper.waiting, ...keeper.counts }),
+    metrics: [keeperMetrics(keeper)],
   };
 }
 

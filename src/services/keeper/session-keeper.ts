@@ -6,7 +6,7 @@ import type { SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
 import type { ActiveSession, SessionIndex } from '../../engine/ports/session-log.js';
 import { Backoff, limitedWarnings, OneAtATime, pause } from '../../engine/runtime/pacing.js';
 import { sessionFigures } from '../../memory/session/plan-status.js';
-import { type Forgetting, generationGuard } from '../common/open-sessions.js';
+import { type Forgetting, generationGuard } from '../common/process-parts.js';
 import type { SessionTable } from '../common/session-table.js';
 import type { Archiver } from '../lifecycle/archive-session.js';
 

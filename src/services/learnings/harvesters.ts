@@ -1,4 +1,4 @@
-import { codeOf } from '../../contracts/errors.js';
+import { beingForgotten, codeOf } from '../../contracts/errors.js';
 import { EVENT_VERSION } from '../../contracts/event.js';
 import type { LearningEvent } from '../../contracts/learning-events.js';
 import { projectOf, type Token } from '../../contracts/names.js';
@@ -11,13 +11,13 @@ import type { LearningDecision } from '../../memory/learnings/decide-learning.js
 import { demandsOf, dueProposals, noteProposals, type Proposed } from '../../memory/learnings/harvest.js';
 import type { LearningState } from '../../memory/learnings/learnings-state.js';
 import { notesOf } from '../../memory/session/notebook.js';
-import { type Forgetting, generationGuard } from '../common/open-sessions.js';
+import { admission, type Forgetting, generationGuard } from '../common/process-parts.js';
 
 interface ReviewHarvestOptions {
   readonly learnings: LearningLog;
-  readonly sessions: SessionReader;
+  readonly reader: Pick<SessionReader, 'load'>;
   readonly projects: ProjectReader;
-  readonly command: ProjectCommander;
+  readonly inBackground: ProjectCommander;
   /** Number of tasks that must make a demand before it is proposed. */
   readonly recurrence: number;
   /** Default: no session is forgotten. */
@@ -45,10 +45,9 @@ export function isHarvested({ history, issues, required_fixes }: AnyResult): boo
  * dispatch is redelivered and handed over again: the fold counts the demands of a dispatch once.
  */
 export function reviewHarvest(options: ReviewHarvestOptions): ReviewHarvest {
-  const { learnings, sessions, projects, command, recurrence, lifecycle } = options;
+  const { learnings, reader, projects, inBackground, recurrence, lifecycle } = options;
   return async ({ session, returned, delivery }) => {
-    const assertSameGeneration = await generationGuard(lifecycle, session);
-    const project = projectOf((await sessions.load(session)).folded.state.charter.project);
+    const project = projectOf((await reader.load(session)).folded.state.charter.project);
     const demands = demandsOf(project, returned.result);
     if (demands.length === 0) return;
     const { sequence: dispatch, at } = delivery;
@@ -57,14 +56,14 @@ export function reviewHarvest(options: ReviewHarvestOptions): ReviewHarvest {
     // A republished review is the same review.
     const key = resultKey(returned, delivery.messageId);
     const name = key === undefined ? String(dispatch) : `${session}:${key}`;
-    await assertSameGeneration();
+    await lifecycle?.refreshed();
+    if (admission(lifecycle, session, dispatch) !== 'counts') throw beingForgotten(session);
     await learnings.append(project, event, { messageId: `observed:${name}` });
-    await assertSameGeneration();
     const { state } = (await projects.load(project)).folded;
     const ids = demands.map(({ id }) => id);
     for (const { data: due } of dueProposals(state, ids, recurrence)) {
       const again = (current: LearningState) => dueProposals(current, [due.proposal], recurrence);
-      await command(project, 'propose', proposing(again));
+      await inBackground(project, 'propose', proposing(again));
     }
   };
 }
@@ -79,9 +78,9 @@ export function proposing(due: (state: LearningState) => readonly Proposed[]) {
 }
 
 interface NoteHarvesterOptions {
-  readonly sessions: SessionReader;
+  readonly reader: Pick<SessionReader, 'load'>;
   readonly projects: ProjectReader;
-  readonly command: ProjectCommander;
+  readonly inBackground: ProjectCommander;
   /** Default: no session is forgotten. */
   readonly lifecycle?: Forgetting;
   readonly logger: Logger;
@@ -127,16 +126,16 @@ export class NoteHarvester {
   }
 
   async #harvest(session: Token): Promise<void> {
-    const { sessions, projects, command, lifecycle } = this.#options;
+    const { reader, projects, inBackground, lifecycle } = this.#options;
     const assertSameGeneration = await generationGuard(lifecycle, session);
-    const known = (await sessions.load(session)).folded.state;
+    const known = (await reader.load(session)).folded.state;
     const project = projectOf(known.charter.project);
     const notes = [...notesOf(known).values()];
     const due = (state: LearningState) => noteProposals(state, session, notes);
     const { state } = (await projects.load(project)).folded;
     for (const _ of due(state)) {
       await assertSameGeneration();
-      await command(project, 'propose', proposing(due));
+      await inBackground(project, 'propose', proposing(due));
     }
   }
 }

@@ -1,13 +1,15 @@
 import { beingForgotten, ThroughlineError } from '../../contracts/errors.js';
 import type { Token } from '../../contracts/names.js';
 import type { SessionCommander, SessionReader } from '../../engine/folding/session-folding.js';
+import { clockBy } from '../../engine/ports/logger-and-clock.js';
 import { generationOf, type SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
 import type { EventRemoval } from '../../engine/ports/session-log.js';
+import { pause } from '../../engine/runtime/pacing.js';
 import { type Checkpoint, checkpointOf } from '../../memory/session/checkpoint.js';
 import { answer, append } from '../../memory/session/commands/session-decision.js';
 import type { SessionState } from '../../memory/session/session-state.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
-import type { Sessions } from '../common/service-context.js';
+import type { KnownSessions, Process } from '../common/process-parts.js';
 
 /**
  * Archives sessions after their event. `settle` records it, so that extractors reject results; reopening removes the record.
@@ -123,13 +125,36 @@ const USUAL_PAYLOAD = 1024 * 1024;
 /** Size of subject and headers. */
 const ENVELOPE_BYTES = 4096;
 
-export function openArchiver(
-  { log, connection }: NatsPorts,
-  { reader, command }: Pick<Sessions, 'reader' | 'command'>,
-  lifecycle: SessionLifecycle,
-): Archiver {
-  return createArchiver({ log, reader, command, lifecycle, maxEventBytes: () => maxEventBytes(connection) });
+/** Returns the ports of archiving, forgetting and retention. */
+export function lifecyclePorts(
+  { nats, sessions, projects, lifecycle, logger }: LifecycleParts,
+  { table, feed, now }: KnownSessions,
+) {
+  const { reader, command } = sessions;
+  return {
+    ...nats,
+    ...sessions,
+    table,
+    lifecycle,
+    archiver: createArchiver({
+      log: nats.log,
+      reader,
+      command,
+      lifecycle,
+      maxEventBytes: () => maxEventBytes(nats.connection),
+    }),
+    now,
+    pause,
+    logger,
+    projects: projects.reader,
+    inBackground: projects.inBackground,
+    caughtUp: () => feed.ready,
+    store: nats.retention,
+    clock: clockBy(now),
+  };
 }
+
+type LifecycleParts = Pick<Process, 'nats' | 'sessions' | 'projects' | 'lifecycle' | 'logger'>;
 
 export function maxEventBytes({ info }: NatsPorts['connection']): number {
   return (info?.max_payload ?? USUAL_PAYLOAD) - ENVELOPE_BYTES;

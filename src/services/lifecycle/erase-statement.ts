@@ -9,9 +9,9 @@ import { erasedState, markOf, type Overwrite, overwriting } from '../../memory/s
 import { sessionFigures } from '../../memory/session/plan-status.js';
 import type { SessionState } from '../../memory/session/session-state.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
+import type { Projects } from '../common/process-parts.js';
 import type { Sessions } from '../common/service-context.js';
 import type { Handler } from '../common/service-shell.js';
-import type { Projects } from '../learnings/serve-learnings.js';
 import { theFact } from '../tools/session-queries.js';
 import { checkpoint, maxEventBytes } from './archive-session.js';
 import { checkpointProject } from './forget-session.js';

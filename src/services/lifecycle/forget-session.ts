@@ -130,7 +130,7 @@ function isNothing(counts: StoredCounts): boolean {
 interface LearningsPorts {
   readonly learnings: LearningLog;
   readonly projects: Pick<ProjectReader, 'load'>;
-  readonly command: ProjectCommander;
+  readonly inBackground: ProjectCommander;
   readonly eraser: Pick<NatsSessionEraser, 'eraseLearnings'>;
 }
 
@@ -150,7 +150,7 @@ async function changedLearnings(
 
 /** Removes a session from all projects, and returns what that has changed. A repetition removes what was written late. */
 async function forgetInLearnings(
-  { learnings, projects, command, eraser }: LearningsPorts,
+  { learnings, projects, inBackground, eraser }: LearningsPorts,
   session: Token,
   withLearnings: boolean,
 ): Promise<number> {
@@ -165,7 +165,7 @@ async function forgetInLearnings(
     const isNamed = JSON.stringify(events).includes(`"session":${JSON.stringify(session)}`);
     const rest = (now: LearningState) =>
       learningsCheckpoint(withoutSession(now, session, { withLearnings }).state);
-    const checkpoint = changed > 0 || isNamed ? await checkpointProject(command, project, rest) : 0;
+    const checkpoint = changed > 0 || isNamed ? await checkpointProject(inBackground, project, rest) : 0;
     // Without a checkpoint, a snapshot of an earlier state may have been written since.
     await eraser.eraseLearnings(project, checkpoint);
   }

@@ -3,7 +3,7 @@ import type { MissingPart } from '../../contracts/replies/health-reply.js';
 import type { ToolReply } from '../../contracts/requests.js';
 import type { Clock } from '../../engine/ports/logger-and-clock.js';
 import type { Finding } from '../../nats/doctor/server-findings.js';
-import { LATE, withinDeadline } from '../../shared/backoff.js';
+import { LATE, withinDeadline } from '../../shared/deadlines.js';
 import type { Asked } from '../common/service-shell.js';
 
 type HealthShown = ToolReply<'health-show'>;

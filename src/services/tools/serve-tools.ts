@@ -8,18 +8,16 @@ import type {
   SessionReader,
   SessionSnapshotWriter,
 } from '../../engine/folding/session-folding.js';
-import { clockBy, type Logger, systemClock } from '../../engine/ports/logger-and-clock.js';
+import { type Logger, systemClock } from '../../engine/ports/logger-and-clock.js';
 import { COMMAND_NAMES, type CommandName, decide } from '../../memory/session/commands/decide-session.js';
 import { examine } from '../../nats/doctor/examine.js';
-import { healthOfServices } from '../../nats/micro/service-health.js';
-import type { NatsPorts } from '../../nats/open-nats.js';
+import { healthOfServices } from '../../nats/doctor/service-findings.js';
 import { VERSION } from '../../version.js';
-import type { KnownSessions } from '../common/open-sessions.js';
-import { numbersOf, type Serving, type Sessions } from '../common/service-context.js';
-import { type Asked, endpointsOf, type Handlers, serveRequests } from '../common/service-shell.js';
+import type { Process } from '../common/process-parts.js';
+import { numbersOf } from '../common/service-context.js';
+import { type Asked, endpointsOf, type Handlers, type Service } from '../common/service-shell.js';
 import { NoteHarvester } from '../learnings/harvesters.js';
-import type { Projects } from '../learnings/serve-learnings.js';
-import { type Archiver, openArchiver } from '../lifecycle/archive-session.js';
+import { type Archiver, lifecyclePorts } from '../lifecycle/archive-session.js';
 import { createEraseTool } from '../lifecycle/erase-statement.js';
 import { createRetentionTools } from '../lifecycle/follow-retention.js';
 import { createForgetTool } from '../lifecycle/forget-session.js';
@@ -27,9 +25,8 @@ import { createSessionExport, createSessionImport } from '../lifecycle/session-t
 import { createHealthQuery } from './health-query.js';
 import { createRunService } from './plan-tools.js';
 import { createPromptQueries, createTelemetryQuery } from './prompt-queries.js';
-import { createRecall } from './recall-query.js';
 import { createDispatchResults, createRejectedQueries } from './result-queries.js';
-import { SessionList } from './session-list.js';
+import { createRecall, SessionList } from './session-list.js';
 import { createSessionQueries } from './session-queries.js';
 import { createTaskNext, endingLeases } from './task-claims.js';
 import { createTimelineService } from './timeline-query.js';
@@ -39,62 +36,40 @@ const HEALTH_PART_MS = 1500;
 /** Used if the server does not announce its maximum payload. */
 const USUAL_PAYLOAD = 1024 * 1024;
 
-export async function serveTools(
-  nats: NatsPorts,
-  sessions: Sessions,
-  projects: Projects,
-  known: KnownSessions,
-  serving: Serving,
-): Promise<void> {
-  const { config, logger, shutdown, lifecycle } = serving;
-  const harvester = new NoteHarvester({
-    sessions: sessions.reader,
-    projects: projects.reader,
-    command: projects.inBackground,
-    lifecycle,
-    logger,
-  });
+export async function openTools(parts: Process): Promise<Service> {
+  const { config, shutdown, nats, sessions, projects } = parts;
+  const given = lifecyclePorts(parts, await parts.known());
+  const harvester = new NoteHarvester(given);
   shutdown.add('the note harvester', () => harvester.stop());
-  const onNotes = (session: Token) => harvester.schedule(session);
-  const clock = clockBy(known.now);
-  const archiver = openArchiver(nats, sessions, lifecycle);
-  const caughtUp = () => known.feed.ready;
-  const { leases } = nats;
   const ports = {
-    ...nats,
-    ...sessions,
-    command: endingLeases({ command: sessions.command, leases }),
-    ...{ lifecycle, clock, waiters: waitLimit() },
-    ...{ afterTimeoutMs: config.afterTimeoutMs, maxBodyBytes: config.maxBodyBytes },
+    ...given,
+    command: endingLeases(given),
+    waiters: waitLimit(),
+    afterTimeoutMs: config.afterTimeoutMs,
+    maxBodyBytes: config.maxBodyBytes,
     maxReplyBytes: () => nats.connection.info?.max_payload ?? USUAL_PAYLOAD,
+    onNotes: (session: Token) => harvester.schedule(session),
   };
-  const list = new SessionList({
-    ...{ table: known.table, now: known.now, caughtUp, reader: sessions.reader, lifecycle, logger },
-  });
+  const list = new SessionList(ports);
   const handlers: Handlers<Exclude<RequestName, LearningRequest | 'prompt.compile' | 'prompt.past'>> = {
-    ...createSessionTools({ ...ports, archiver, logger, onNotes }),
+    ...createSessionTools(ports),
     'tool.task-next': createTaskNext(ports),
     ...createRunService(ports),
     ...createTraceService(ports),
     ...createSessionQueries(ports),
-    'tool.fact-erase': createEraseTool({
-      ...{ ...nats, ...sessions, clock },
-      ...{ projects: projects.reader, inBackground: projects.inBackground },
-    }),
+    'tool.fact-erase': createEraseTool(given),
     'tool.dispatch-show': createDispatchResults(ports),
     'tool.session-list': (request) => list.list(request),
     'tool.recall': createRecall(sessions.reader, list, projects.wordVectors),
     'tool.timeline-list': createTimelineService(nats),
     'tool.session-forget': createForgetTool(
-      { ...nats, lifecycle, clock, projects: projects.reader, command: projects.inBackground },
+      ports,
       async () =>
         (await healthOfServices(nats.connection, [SERVICE_NAMES.keeper], HEALTH_PART_MS)).length > 0,
     ),
-    ...createRetentionTools({
-      ...{ table: known.table, now: known.now, lifecycle, store: nats.retention, clock, logger, caughtUp },
-    }),
+    ...createRetentionTools(ports),
     'tool.session-export': createSessionExport(ports),
-    'tool.session-import': createSessionImport({ ...nats, ...sessions, lifecycle, archiver }),
+    'tool.session-import': createSessionImport(ports),
     ...createRejectedQueries(ports),
     ...createPromptQueries(ports),
     'tool.telemetry-show': createTelemetryQuery(ports),
@@ -114,12 +89,7 @@ export async function serveTools(
       quickCheck: () => examine(nats.connection, { ...config, version: VERSION, now: Date.now }, true),
     }),
   };
-  await serveRequests(nats.connection, serving, {
-    name: SERVICE_NAMES.tools,
-    description: 'Tasks, notes, inbox, iterations and runs of sessions',
-    numbers: () => numbersOf(sessions),
-    endpoints: endpointsOf(handlers),
-  });
+  return { numbers: () => numbersOf(sessions), endpoints: endpointsOf(handlers) };
 }
 
 /** Answers the commands of `session-tools`: validate, execute, write a snapshot if one is due. */

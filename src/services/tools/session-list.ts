@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { codeOf } from '../../contracts/errors.js';
+import type { WordVectorsLoader } from '../../config/load-language-data.js';
+import { codeOf, noSuchSession, ThroughlineError } from '../../contracts/errors.js';
 import { cursorOf, readCursor } from '../../contracts/list-limits.js';
-import { projectOf, type Token } from '../../contracts/names.js';
+import { projectOf, type Token, token } from '../../contracts/names.js';
 import type { Figures, SessionListed } from '../../contracts/replies/session-reply.js';
 import type { RequestValues, ToolReply } from '../../contracts/requests.js';
 import type { SessionReader } from '../../engine/folding/session-folding.js';
@@ -9,8 +10,11 @@ import type { Logger } from '../../engine/ports/logger-and-clock.js';
 import type { SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
 import { Semaphore } from '../../engine/runtime/pacing.js';
 import { foundInWork, sessionFigures } from '../../memory/session/plan-status.js';
-import { withinDeadline } from '../../shared/backoff.js';
+import type { SessionState } from '../../memory/session/session-state.js';
+import { recallFrom } from '../../prompt/recall.js';
+import { withinDeadline } from '../../shared/deadlines.js';
 import { spanMs } from '../../shared/text.js';
+import type { Handlers } from '../common/service-shell.js';
 import type { Row, SessionTable } from '../common/session-table.js';
 
 /**
@@ -273,4 +277,38 @@ function inOrder(rank: number, at: number, session: string, other: Selected['pla
   if (rank !== other.rank) return rank - other.rank;
   const names = session === other.session ? 0 : session < other.session ? -1 : 1;
   return rank === MOVED_SINCE ? names : other.at - at || names;
+}
+
+/** Maximum number of sessions that are searched: each is folded for it. */
+const MOST_SESSIONS = 100;
+/** Every session, archived ones too; without their figures the newest come first. */
+const ANY = { brief: true, archived: true, active: false, stalled: false, limit: MOST_SESSIONS };
+
+/** Searches what one session remembers, or the sessions of a project. */
+export function createRecall(
+  reader: Pick<SessionReader, 'load'>,
+  list: Pick<SessionList, 'list'>,
+  wordVectors: WordVectorsLoader,
+): Handlers<'tool.recall'>['tool.recall'] {
+  const stateOf = async (session: Token): Promise<SessionState> => (await reader.load(session)).folded.state;
+  return async ({ session, project, ...query }) => {
+    if (session !== undefined && project !== undefined)
+      throw new ThroughlineError(
+        'schema_invalid',
+        'project: cannot be combined with session, which is searched alone: leave one of them out',
+        { details: { fields: ['project'] } },
+      );
+    const ofProject = project !== undefined && { project, brief: false };
+    const { sessions, total } =
+      session === undefined
+        ? await list.list({ ...ANY, ...ofProject })
+        : { sessions: [{ session }], total: 1 };
+    const states = await Promise.all(sessions.map(({ session: name }) => stateOf(token(name, 'session'))));
+    if (session !== undefined && states[0]?.sequence === 0) throw noSuchSession(session);
+    return {
+      ...recallFrom(states, query, await wordVectors()),
+      searched: states.length,
+      sessions: total,
+    };
+  };
 }

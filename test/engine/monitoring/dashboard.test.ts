@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { METRICS, type Metric } from '../../../src/engine/monitoring/metric-table.js';
+import { METRICS, type Metric } from '../../../src/engine/monitoring/monitoring.js';
 import { NO_PROMTOOL, PROMTOOL } from '../../support/promtool.js';
 
 const FILE = new URL('../../../scripts/grafana/throughline.json', import.meta.url);

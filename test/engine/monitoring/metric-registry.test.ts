@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { METRICS, type Metric } from '../../../src/engine/monitoring/metric-table.js';
-import { byLabel, Durations, MetricRegistry } from '../../../src/engine/monitoring/monitoring.js';
+import {
+  byLabel,
+  Durations,
+  METRICS,
+  type Metric,
+  MetricRegistry,
+} from '../../../src/engine/monitoring/monitoring.js';
 import { attacks } from '../../support/attacks.js';
 import * as fc from '../../support/properties.js';
 

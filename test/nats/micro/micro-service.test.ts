@@ -3,8 +3,8 @@ import { type ErrorCode, isErrorCode } from '../../../src/contracts/error-codes.
 import { ThroughlineError } from '../../../src/contracts/errors.js';
 import { REPLY_VERSION, REPLY_VERSION_HEADER } from '../../../src/contracts/names.js';
 import { silentLogger } from '../../../src/engine/ports/logger-and-clock.js';
+import { instancesOf } from '../../../src/nats/doctor/service-findings.js';
 import { REPLY_HEAD, startService } from '../../../src/nats/micro/micro-service.js';
-import { instancesOf } from '../../../src/nats/micro/service-health.js';
 import { startPrivatePorts } from '../../engine/ports/opened.js';
 import { ofFile } from '../../support/of-file.js';
 import { soon } from '../../support/soon.js';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { instancesOf } from '../../../src/nats/micro/service-health.js';
+import { instancesOf } from '../../../src/nats/doctor/service-findings.js';
 import { startNatsPorts } from '../../engine/ports/opened.js';
 import { ofFile } from '../../support/of-file.js';
 

@@ -6,8 +6,8 @@ import { PROJECT_FOLDING } from '../../../src/engine/folding/session-folding.js'
 import { StateReader } from '../../../src/engine/folding/state-reader.js';
 import { relevantLearnings } from '../../../src/memory/learnings/relevant-learnings.js';
 import { emptyState } from '../../../src/memory/session/session-state.js';
+import type { Relevance } from '../../../src/services/common/process-parts.js';
 import { createPromptLearnings } from '../../../src/services/compiler/prompt-learnings.js';
-import type { Relevance } from '../../../src/services/learnings/serve-learnings.js';
 import { MemoryLearningLog } from '../../doubles/memory-learning-log.js';
 import { MemorySnapshotStore } from '../../doubles/memory-snapshot-store.js';
 import { accepted, eventAt, proposed } from '../../support/learning-project.js';

@@ -42,7 +42,12 @@ async function harvesterAfter(failures: number) {
     newId: randomUUID,
     random: () => 0,
   });
-  const harvester = new NoteHarvester({ sessions, projects, command, logger: silentLogger });
+  const harvester = new NoteHarvester({
+    reader: sessions,
+    projects,
+    inBackground: command,
+    logger: silentLogger,
+  });
   return { harvester, learnings, read };
 }
 

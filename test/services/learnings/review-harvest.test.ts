@@ -38,9 +38,9 @@ async function learning({ failures = 0, maxDeliveries = 5 } = {}) {
   const ports = { log: learnings, reader: projects, clock: systemClock, newId: randomUUID, random: () => 0 };
   const harvest = reviewHarvest({
     learnings,
-    sessions: createSessionReader({ log, snapshots, limits: DEFAULT_LIMITS, logger, maxCached: 1 }),
+    reader: createSessionReader({ log, snapshots, limits: DEFAULT_LIMITS, logger, maxCached: 1 }),
     projects,
-    command: createCommander(ports),
+    inBackground: createCommander(ports),
     recurrence: RECURRENCE,
   });
   await startExtractor(

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { token } from '../../../src/contracts/names.js';
 import { generationOf } from '../../../src/engine/ports/session-lifecycle.js';
-import { admission } from '../../../src/services/common/open-sessions.js';
+import { admission } from '../../../src/services/common/process-parts.js';
 import { MemorySessionLifecycle } from '../../doubles/memory-session-lifecycle.js';
 import { recordForgotten } from '../../support/lifecycle-records.js';
 

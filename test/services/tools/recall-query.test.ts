@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { evolve } from '../../../src/memory/session/evolve-session.js';
 import { emptyState, type SessionState } from '../../../src/memory/session/session-state.js';
-import { createRecall } from '../../../src/services/tools/recall-query.js';
+import { createRecall } from '../../../src/services/tools/session-list.js';
 import { implementer, recorded, stored } from '../../support/builders.js';
 
 const QUERY = { query: 'parse cookies', limit: 10, maxTokens: 1000 };

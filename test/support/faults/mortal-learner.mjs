@@ -5,12 +5,12 @@
 import { Monitoring } from '../../../dist/engine/monitoring/monitoring.js';
 import { silentLogger, systemClock } from '../../../dist/engine/ports/logger-and-clock.js';
 import { Shutdown } from '../../../dist/engine/runtime/shutdown.js';
-import { watchConnection } from '../../../dist/nats/connection/connection-states.js';
-import { openSessions } from '../../../dist/services/common/open-sessions.js';
+import { watchConnection } from '../../../dist/nats/connection/connect-nats.js';
+import { openProjects, openSessions } from '../../../dist/services/common/process-parts.js';
 import { countingLogger } from '../../../dist/services/common/service-metrics.js';
-import { serveExtractor } from '../../../dist/services/extractor/extractor-worker.js';
-import { reviewHarvest } from '../../../dist/services/learnings/harvesters.js';
-import { openProjects, serveLearnings } from '../../../dist/services/learnings/serve-learnings.js';
+import { serveRequests } from '../../../dist/services/common/service-shell.js';
+import { openExtractor } from '../../../dist/services/extractor/extractor-worker.js';
+import { openLearnings } from '../../../dist/services/learnings/serve-learnings.js';
 import { openMortal } from './mortality.mjs';
 
 const [url, point, count] = process.argv.slice(2);
@@ -52,10 +52,9 @@ const serving = { config, logger, shutdown: new Shutdown(), health, monitoring }
 const ports = { ...nats, learnings, learningSnapshots };
 const sessions = openSessions(nats, config, logger);
 const projects = openProjects(ports, serving);
-const harvest = reviewHarvest({
-  ...{ learnings, projects: projects.reader, command: projects.inBackground },
-  ...{ sessions: sessions.reader, recurrence: config.recurrence },
-});
-await serveExtractor(ports, serving, () => false, sessions.reader, harvest);
-await serveLearnings(ports, projects, sessions.reader, serving);
+const parts = { ...serving, nats: ports, sessions, projects };
+const serve = (name, service) =>
+  serveRequests(nats.connection, serving, { name, description: name }, service);
+await serve('extractor', await openExtractor(parts, ports));
+await serve('learnings', openLearnings(parts));
 console.log('ready');

@@ -1,7 +1,7 @@
 // A real worker process on real ports that dies by SIGKILL at a named point, the N-th time that it comes there.
 // usage: node mortal-worker.mjs URL POINT N
 import { silentLogger } from '../../../dist/engine/ports/logger-and-clock.js';
-import { sessionReader } from '../../../dist/services/common/open-sessions.js';
+import { sessionReader } from '../../../dist/services/common/process-parts.js';
 import { startExtractor } from '../../../dist/services/extractor/extractor-worker.js';
 import { retryRejected } from '../../../dist/services/tools/result-queries.js';
 import { openMortal } from './mortality.mjs';

@@ -1,7 +1,7 @@
 import type { ToolArguments, ToolName, ToolReply } from '../../../contracts/requests.js';
 import { notesOf, unread } from '../notebook.js';
 import { type SessionState, seenState } from '../session-state.js';
-import * as iterations from './iteration-commands.js';
+import * as iterations from './lifecycle-commands.js';
 import * as lifecycle from './lifecycle-commands.js';
 import * as notes from './notebook-commands.js';
 import { type Decision, refuse } from './session-decision.js';

@@ -1,17 +1,32 @@
 import { randomUUID } from 'node:crypto';
 import { type Config, connectedRoots } from '../../config/config.js';
+import { type WordVectorsLoader, wordVectorsLoader } from '../../config/load-language-data.js';
 import { beingForgotten } from '../../contracts/errors.js';
 import type { Token } from '../../contracts/names.js';
 import { localTasksFile } from '../../engine/files/local-tasks-file.js';
-import { createCommander } from '../../engine/folding/commander.js';
-import { createSessionReader, createSnapshotWriter } from '../../engine/folding/session-folding.js';
+import { createCommander, inBackground } from '../../engine/folding/commander.js';
+import {
+  createSessionReader,
+  createSnapshotWriter,
+  PROJECT_FOLDING,
+  type ProjectCommander,
+  type ProjectReader,
+} from '../../engine/folding/session-folding.js';
+import { SnapshotWriter, StateReader } from '../../engine/folding/state-reader.js';
 import { type Logger, systemClock } from '../../engine/ports/logger-and-clock.js';
 import { generationOf, type SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
+import {
+  type ActiveLearnings,
+  type Relevant,
+  relevantLearnings,
+  type SearchLimits,
+} from '../../memory/learnings/relevant-learnings.js';
 import { scannerFor } from '../../memory/redaction/redactor.js';
-import { onReconnect } from '../../nats/connection/connection-states.js';
+import { onReconnect } from '../../nats/connection/connect-nats.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
 import { ProgressTracker } from './progress-tracker.js';
 import type { Serving, Sessions } from './service-context.js';
+import { foldedMetrics } from './service-metrics.js';
 import { SessionFeed, SessionTable } from './session-table.js';
 
 /**
@@ -69,6 +84,45 @@ export function sessionReader(nats: NatsPorts, config: Config, logger: Logger, l
   return { reader, writer };
 }
 
+/** Finds the learnings that are relevant to a query, by words and by meaning. */
+export type Relevance = (
+  learnings: ActiveLearnings,
+  query: string,
+  limits: SearchLimits,
+) => Promise<Relevant>;
+
+/** The learnings of projects, shared by the services of one process. */
+export interface Projects {
+  readonly reader: ProjectReader;
+  readonly command: ProjectCommander;
+  /** For proposals by rule, which no caller waits for. */
+  readonly inBackground: ProjectCommander;
+  readonly relevance: Relevance;
+  readonly wordVectors: WordVectorsLoader;
+}
+
+export function openProjects(
+  nats: NatsPorts,
+  { config, logger, shutdown, monitoring }: Pick<Serving, 'config' | 'logger' | 'shutdown' | 'monitoring'>,
+): Projects {
+  const stored = { snapshots: nats.learningSnapshots, folding: PROJECT_FOLDING, logger };
+  const writer = new SnapshotWriter({ ...stored, clock: systemClock, every: config.snapshotEvery });
+  const reader = new StateReader({
+    ...stored,
+    log: nats.learnings,
+    maxCached: config.maxCached,
+    maxBytes: config.cacheMb * 1_000_000,
+    onFolded: (folded) => writer.folded(folded),
+  });
+  monitoring.metrics.add(foldedMetrics('project', reader, writer));
+  shutdown.add('the snapshot writer of projects', () => writer.stop());
+  const ports = { log: nats.learnings, reader, clock: systemClock, newId: randomUUID, random: Math.random };
+  const command = createCommander(ports);
+  const wordVectors = wordVectorsLoader(logger);
+  const relevance: Relevance = async (...search) => relevantLearnings(await wordVectors(), ...search);
+  return { reader, command, inBackground: inBackground(command), relevance, wordVectors };
+}
+
 /** The sessions of the installation: one table per process, and the feed that updates it. */
 export interface KnownSessions {
   readonly table: SessionTable;
@@ -110,6 +164,15 @@ export async function knownSessions(
   });
   shutdown.add('the lifecycle of known sessions', async () => unwatch());
   return { table, feed, now };
+}
+
+/** The parts of a process that its services are opened with. */
+export interface Process extends Serving {
+  readonly nats: NatsPorts;
+  readonly sessions: ReturnType<typeof openSessions>;
+  readonly projects: Projects;
+  /** Opens the table of sessions with the first call. */
+  readonly known: () => Promise<KnownSessions>;
 }
 
 export type Forgetting = Pick<SessionLifecycle, 'archived' | 'forgotten' | 'refreshed'>;

@@ -1,9 +1,8 @@
 import { type JetStreamManager, StorageType } from 'nats';
 import { expect, it } from 'vitest';
 import { PROBE_STREAM } from '../../../src/contracts/names.js';
-import { writeFindings } from '../../../src/nats/doctor/server-findings.js';
+import { hasStuckStream, withProbeStream, writeFindings } from '../../../src/nats/doctor/server-findings.js';
 import { stuckStreams } from '../../../src/nats/jetstream/list-streams.js';
-import { hasStuckStream, withProbeStream } from '../../../src/nats/jetstream/probe-stream.js';
 import { startNatsPorts } from '../../engine/ports/opened.js';
 import { ofFile } from '../../support/of-file.js';
 
