@@ -23,8 +23,6 @@ import {
   withoutEnd,
 } from '../shared/text.js';
 import { statementText } from '../shared/wire-words.js';
-import { learningsCommand } from './iteration-sections.js';
-import { laterPart, type NoteContext, referenceOf } from './note-items.js';
 import {
   beginnings,
   type Item,
@@ -33,6 +31,8 @@ import {
   type Stretch,
   wholeItems,
 } from './fill-prompt.js';
+import { learningsCommand } from './iteration-sections.js';
+import { laterPart, type NoteContext, referenceOf } from './note-items.js';
 import type { CommonSection, CompiledAs, PromptDescriptor, PromptPart } from './prompt-kind.js';
 import { describeLearnings, originOf } from './prompt-report.js';
 import { contextOf } from './session-notes.js';
