@@ -13,7 +13,8 @@ import {
   type VerdictOf,
   verdictsOf,
 } from './kinds.js';
-import { maySay, relationOf, statementScope } from './recorded-fact.js';
+import { statementScope } from './recorded-fact.js';
+import { maySay, relationOf } from './relations.js';
 import { text as trimmed, untrimmed } from './request-row.js';
 import { boolean, list, named, oneOf } from './schema-fields.js';
 

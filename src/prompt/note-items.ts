@@ -1,4 +1,4 @@
-import { BLOCKED_BY, RELATIONS } from '../contracts/recorded-fact.js';
+import { BLOCKED_BY, RELATIONS } from '../contracts/relations.js';
 import type { TaskLedger } from '../ledger/task-ledger.js';
 import type { RankedFact, SessionFact } from '../memory/facts/fact-types.js';
 import type { LikelyFile } from '../memory/search/likely-files.js';

@@ -1,6 +1,6 @@
 import type { CompileHints } from '../contracts/compile-request.js';
 import type { FactTag } from '../contracts/kinds.js';
-import { RELATIONS } from '../contracts/recorded-fact.js';
+import { RELATIONS } from '../contracts/relations.js';
 import { isSentBack } from '../ledger/task-ledger.js';
 import type { FactIndex } from '../memory/facts/fact-index.js';
 import { PLACES, rankFacts } from '../memory/facts/fact-ranking.js';

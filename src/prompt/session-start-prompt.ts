@@ -1,6 +1,6 @@
 import { includes, type SessionStartRequest } from '../contracts/compile-request.js';
 import { kindOf } from '../contracts/kinds.js';
-import { RELATIONS } from '../contracts/recorded-fact.js';
+import { RELATIONS } from '../contracts/relations.js';
 import type { LearningsReport } from '../contracts/replies/compile-reply.js';
 import { isAnswered, isSentBack, plainBlockers, signalsOf } from '../ledger/task-ledger.js';
 import { groupOf, isElsewhere, type SessionFact } from '../memory/facts/fact-types.js';

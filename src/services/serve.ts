@@ -48,6 +48,7 @@ const ROWS: Readonly<Record<ServiceName, ServiceRow>> = {
   },
 };
 
+/** The names of the services, in the order in which they start. */
 export const SERVICES = Object.keys(ROWS) as ServiceName[];
 
 /** The composition root: connects to NATS and starts the services with their ports; `shutdown` stops them. */

@@ -12,7 +12,7 @@ describe('the source', () => {
       'contracts/kept-limits.ts',
       'contracts/kinds.ts',
       'contracts/recorded-fact.ts',
-      'contracts/recorded-fact.ts',
+      'contracts/relations.ts',
       'contracts/replies/fact-reply.ts',
       'shared/collections.ts',
       'shared/text.ts',

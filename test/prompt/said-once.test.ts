@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { maySay } from '../../src/contracts/recorded-fact.js';
+import { maySay } from '../../src/contracts/relations.js';
 import type { RoleResult } from '../../src/contracts/results.js';
 import { evolve } from '../../src/memory/session/evolve-session.js';
 import { emptyState } from '../../src/memory/session/session-state.js';

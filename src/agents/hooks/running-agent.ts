@@ -1,4 +1,4 @@
-import { RELATIONS } from '../../contracts/recorded-fact.js';
+import { RELATIONS } from '../../contracts/relations.js';
 import type { TimelineEntry } from '../../contracts/replies/dispatch-result.js';
 import type { ThroughlineClient } from '../../sdk/throughline-client.js';
 import { clipText, isObject, quoted } from '../../shared/text.js';

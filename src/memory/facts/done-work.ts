@@ -1,5 +1,5 @@
 import { kindOf } from '../../contracts/kinds.js';
-import { RELATIONS } from '../../contracts/recorded-fact.js';
+import { RELATIONS } from '../../contracts/relations.js';
 import { tokens } from '../search/tokens.js';
 import { isSummary, type SessionFact } from './fact-types.js';
 

@@ -8,7 +8,8 @@ import {
   type Role,
   verdictIn,
 } from '../../contracts/kinds.js';
-import { BLOCKED_BY, RELATIONS, relationOf, type StatementScope } from '../../contracts/recorded-fact.js';
+import type { StatementScope } from '../../contracts/recorded-fact.js';
+import { BLOCKED_BY, RELATIONS, relationOf } from '../../contracts/relations.js';
 import type { AnyResult, TestRun } from '../../contracts/results.js';
 import { defined } from '../../shared/collections.js';
 import { clipText, quoted } from '../../shared/text.js';

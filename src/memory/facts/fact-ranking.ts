@@ -1,4 +1,4 @@
-import { RELATIONS } from '../../contracts/recorded-fact.js';
+import { RELATIONS } from '../../contracts/relations.js';
 import { insertSorted } from '../../shared/collections.js';
 import type { CoveringTask } from '../search/covering-work.js';
 import { BUSY, endOf, fileClass, isNamed, knownAs, queryPaths } from '../search/path-table.js';

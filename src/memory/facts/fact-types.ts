@@ -9,14 +9,13 @@ import {
   rolesOf,
   type Severity,
 } from '../../contracts/kinds.js';
-import {
-  BLOCKED_BY,
-  type Ended,
-  RELATIONS,
-  type StatementScope,
-  type statementEnds,
-  type recordedFact as storedFact,
+import type {
+  Ended,
+  StatementScope,
+  statementEnds,
+  recordedFact as storedFact,
 } from '../../contracts/recorded-fact.js';
+import { BLOCKED_BY, RELATIONS } from '../../contracts/relations.js';
 import type { Retraction } from '../../contracts/replies/fact-reply.js';
 import type { answerView, note } from '../../contracts/replies/session-reply.js';
 import type { ResultOf } from '../../contracts/results.js';

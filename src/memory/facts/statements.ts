@@ -1,6 +1,6 @@
 import { KEPT } from '../../contracts/kept-limits.js';
 import { STATEMENT_KINDS, type StatementKind } from '../../contracts/kinds.js';
-import { RELATIONS } from '../../contracts/recorded-fact.js';
+import { RELATIONS } from '../../contracts/relations.js';
 import type { FactRecorded } from '../../contracts/session-events.js';
 import { clipText, quoted } from '../../shared/text.js';
 import { type SaidAbout, type TakesBack, takesBack } from './contrast.js';

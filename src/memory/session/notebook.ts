@@ -1,5 +1,5 @@
 import { type Role, rolesOf } from '../../contracts/kinds.js';
-import { RELATIONS } from '../../contracts/recorded-fact.js';
+import { RELATIONS } from '../../contracts/relations.js';
 import type { EventOf } from '../../contracts/session-events.js';
 import type { NoteType } from '../../contracts/session-meta-events.js';
 import { sessionFact } from '../facts/fact-extractor.js';

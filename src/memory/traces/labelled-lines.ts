@@ -1,6 +1,6 @@
 import type { FactTag } from '../../contracts/kinds.js';
 import { lastResult, type ResultText } from '../../contracts/reading/last-result.js';
-import { RELATIONS } from '../../contracts/recorded-fact.js';
+import { RELATIONS } from '../../contracts/relations.js';
 import { clipText, distinctTexts, oneLine } from '../../shared/text.js';
 import { withoutCode } from './sentences.js';
 

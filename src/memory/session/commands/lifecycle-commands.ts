@@ -1,6 +1,6 @@
 import { noSuchSession } from '../../../contracts/errors.js';
 import { projectOf, type Token } from '../../../contracts/names.js';
-import { RELATIONS } from '../../../contracts/recorded-fact.js';
+import { RELATIONS } from '../../../contracts/relations.js';
 import type { sessionView } from '../../../contracts/replies/session-reply.js';
 import type { ToolArguments } from '../../../contracts/requests.js';
 import type { Output } from '../../../contracts/schema-fields.js';

@@ -1,4 +1,4 @@
-import { RELATIONS } from '../../../contracts/recorded-fact.js';
+import { RELATIONS } from '../../../contracts/relations.js';
 import type { ToolArguments } from '../../../contracts/requests.js';
 import { questionKey, type TaskLedger } from '../../../ledger/task-ledger.js';
 import { defined } from '../../../shared/collections.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseDispatchBody } from '../../src/contracts/dispatch-body.js';
 import { KINDS } from '../../src/contracts/kinds.js';
-import { PROTECTED_RELATIONS } from '../../src/contracts/recorded-fact.js';
+import { PROTECTED_RELATIONS } from '../../src/contracts/relations.js';
 import { factsFrom } from '../support/builders.js';
 import * as fc from '../support/properties.js';
 
