@@ -1,3 +1,4 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { cycles, danglingImports, LAYERS, sameNames, sameTypes, violations } from './layers.js';
 import { moduleOf, modulesOfSrc } from './modules.js';
@@ -21,6 +22,21 @@ describe('the source', () => {
       'memory/facts/fact-index.ts',
       'memory/facts/fact-types.ts',
     ]);
+  });
+
+  it('what scripts and test processes load of the build has a source', () => {
+    const folders = ['scripts', 'test/support'].flatMap((folder) =>
+      readdirSync(folder, { recursive: true, encoding: 'utf8' })
+        .filter((path) => path.endsWith('.mjs'))
+        .map((path) => `${folder}/${path}`),
+    );
+    const dead = folders.flatMap((path) =>
+      [...readFileSync(path, 'utf8').matchAll(/dist\/([\w/.-]+)\.js'/g)]
+        .map(([, module = '']) => module)
+        .filter((module) => !existsSync(`src/${module}.ts`))
+        .map((module) => `${path}: dist/${module}.js`),
+    );
+    expect(dead).toEqual([]);
   });
 
   it('the source keeps to its layers', () => {
