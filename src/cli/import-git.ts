@@ -16,8 +16,6 @@ interface ImportOptions extends CommitSelection, Flags<'json'>, Texts<'session'>
 }
 
 const IN_FLIGHT = 64;
-/** Time for git to read a history, in milliseconds. */
-const GIT_MS = 60_000;
 
 export function addImportGit(result: Command): void {
   result
@@ -89,6 +87,8 @@ export interface CommitSelection {
 interface Repository {
   readonly path: string;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Time for git, in milliseconds. Default: a minute. */
+  readonly gitMs?: number;
 }
 
 // A commit of many thousand files would not fit a dispatch, and gives no more facts than one of this many.
@@ -175,20 +175,24 @@ function changedFiles(fields: readonly string[]) {
  * Runs git, which fetches an object that is missing by a program that the settings of the repository name: so it may use no
  * protocol.
  */
-async function git({ path, env }: Repository, args: readonly string[]) {
+async function git({ path, env, gitMs = 60_000 }: Repository, args: readonly string[]) {
   const child = spawn('git', ['-C', path, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: GIT_MS,
+    ...{ timeout: gitMs, killSignal: 'SIGKILL' },
     env: { ...env, GIT_ALLOW_PROTOCOL: 'none' },
   });
   const closed = once(child, 'close').catch((cause: unknown) => {
     throw new ThroughlineError('usage', `git cannot be run: ${messageOf(cause)}`, { cause });
   });
+  // What git has started may hold its output open.
+  child.once('exit', (_, signal) => {
+    if (signal !== null) for (const stream of [child.stdout, child.stderr]) stream.destroy();
+  });
   const [stdout, stderr, [code, signal]] = await Promise.all([
-    text(child.stdout),
-    text(child.stderr),
+    text(child.stdout).catch(() => ''),
+    text(child.stderr).catch(() => ''),
     closed,
   ]);
-  const late = `git did not end within ${GIT_MS / 1000} s: give --limit, --since or --path`;
+  const late = `git did not end within ${gitMs / 1000} s: give --limit, --since or --path`;
   return { ok: code === 0, stdout, stderr: signal === null ? stderr.trim() : late };
 }

@@ -38,6 +38,15 @@ it('the history of a repository whose own settings name programs is read without
   expect(existsSync(ran)).toBe(false);
 });
 
+it('a git that hangs, with a process of its own, is given up after its time', async () => {
+  const bin = await folderOfTest();
+  await writeFile(join(bin, 'git'), '#!/bin/sh\nsleep 30\n', { mode: 0o755 });
+  const env = { PATH: `${bin}:${process.env.PATH}` };
+  await expect(readCommits({ path: bin, env, gitMs: 300 }, { limit: 1 })).rejects.toMatchObject({
+    message: expect.stringContaining('git did not end within 0.3 s'),
+  });
+}, 10_000);
+
 it('files that a commit renames and deletes are named, and only what is there counts as changed', async () => {
   const path = join(await folderOfTest(), 'project');
   const write = (file: string, text: string) => writeFile(join(path, file), text);

@@ -26,7 +26,17 @@ export function workTreeAt(folder: string, ms = MAX_MS): WorkTree | undefined {
   const above = gitAbove(folder);
   if (above === undefined) return undefined;
   const inFolder = (path: string) => relative(folder, join(dirname(above), path));
-  const text = git(folder, ms, ['status', '--porcelain=v2', '--branch', '-z', '--find-renames', '--', '.']);
+  const status = [
+    'status',
+    '--porcelain=v2',
+    '--branch',
+    '-z',
+    '--find-renames',
+    '--ignore-submodules=dirty',
+  ];
+  const safely = withoutFilters(folder, ms);
+  if (safely === undefined) return undefined;
+  const text = git(folder, ms, [...safely, ...status, '--', '.']);
   if (text === undefined) return undefined;
   let head = '';
   const dirty: Record<string, { is: 'changed' | 'deleted'; at: number }> = {};
@@ -95,9 +105,27 @@ function committedSince(folder: string, head: string, ms: number): string[] {
   return names.split('\0').filter((file) => file !== '');
 }
 
+/**
+ * Returns the options that turn off the filters that the settings of the repository name: an unpacked archive can bring them, and
+ * git runs them. Undefined if an option cannot name one.
+ */
+function withoutFilters(folder: string, ms: number): string[] | undefined {
+  const fields = git(folder, ms, ['config', '--show-scope', '--name-only', '-z', '--get-regexp', '^filter']);
+  const names = (fields ?? '')
+    .split('\0')
+    .filter((_, at, all) => at % 2 === 1 && /^(?:local|worktree)$/.test(all[at - 1] ?? ''));
+  return names.some((name) => name.includes('=')) ? undefined : names.flatMap((name) => ['-c', `${name}=`]);
+}
+
+/** A missing object would be fetched by a program that the settings name. */
+const NO_FETCH = ['ext', 'file', 'ssh', 'git', 'http', 'https'].flatMap((name) => [
+  '-c',
+  `protocol.${name}.allow=never`,
+]);
+
 function git(folder: string, ms: number, args: readonly string[]): string | undefined {
   try {
-    return execFileSync('git', ['--no-optional-locks', '-c', 'core.fsmonitor=false', ...args], {
+    return execFileSync('git', ['--no-optional-locks', '-c', 'core.fsmonitor=false', ...NO_FETCH, ...args], {
       ...{
         cwd: folder,
         timeout: Math.max(1, Math.min(MAX_MS, Math.floor(ms))),

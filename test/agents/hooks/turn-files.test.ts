@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { changesSince, workTreeAt } from '../../../src/agents/hooks/turn-files.js';
@@ -43,6 +43,24 @@ describe('the files of a turn, as git knows them', () => {
       renamed: [],
       reverted: ['b.ts'],
     });
+  });
+
+  it('no program that the settings of the repository name is run', async () => {
+    const { folder, write } = await repository();
+    const [ran, program] = [join(folder, '..', 'ran'), join(folder, '..', 'program.sh')];
+    writeFileSync(program, `#!/bin/sh\necho "$0" >> '${ran}'\ncat\n`, { mode: 0o755 });
+    write('.gitattributes', '*.ts filter=a diff=x');
+    for (const name of ['core.fsmonitor', 'filter.a.clean', 'diff.x.textconv', 'diff.external'])
+      git(folder, ['config', name, program]);
+    git(folder, ['config', 'filter.a.required', 'true']);
+    // Of the same size, so that git has to read it.
+    write('a.ts', 'b.ts\n');
+    expect(workTreeAt(folder)?.dirty).toMatchObject({ 'a.ts': { is: 'changed' } });
+    // An option ends its name at the first sign of equality.
+    write('.gitattributes', '*.ts filter=a=b');
+    git(folder, ['config', 'filter.a=b.clean', program]);
+    expect(workTreeAt(folder)).toBeUndefined();
+    expect(existsSync(ran)).toBe(false);
   });
 
   it('nothing outside of a repository', async () => {
