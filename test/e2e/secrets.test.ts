@@ -150,7 +150,7 @@ describe('secrets that agents send', () => {
     bad = await sendEverything(system, session, file);
     await allDealtWith(system.ports);
     await soon(async () => {
-      expect(tracesOf(await freshState(system, session)).intents.get('INT-1')?.total).toBe(26);
+      expect(tracesOf(await freshState(system, session)).intents.get('INT-1')?.total).toBe(25);
     });
   });
   afterAll(() => system.stop());
