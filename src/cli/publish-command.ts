@@ -12,7 +12,7 @@ import { counted, quoted } from '../shared/text.js';
 import type { Command, Flags, Texts } from './cli-command.js';
 import { type Cli, cliOf, note, out, sessionOf, withClient } from './command-context.js';
 import { duration, readBody } from './option-parsers.js';
-import { waitingNote } from './output.js';
+import { canAsk, waitingNote } from './output.js';
 
 interface PublishArguments extends Flags<'wait' | 'json'>, Texts<'session' | 'id'> {
   readonly file: string;
@@ -54,7 +54,7 @@ export function publishCommand(program: Command): void {
     .action(async (role: Role, options: PublishArguments, command: Command) => {
       const cli = cliOf(command);
       const session = sessionOf(cli, options.session);
-      const body = await readBody(options.file);
+      const body = await spokenBody(await readBody(options.file), role, cli);
       if (options.check) {
         const parsed = parseDispatchBody(body, role, cli.config.maxBodyBytes);
         if (!parsed.ok) throw refused(parsed);
@@ -85,6 +85,16 @@ export function publishCommand(program: Command): void {
       process.exitCode = 1;
     });
   addPublishTrace(publish);
+}
+
+/** Returns a result to publish: only at a terminal one may say what the user said. */
+export async function spokenBody(body: Uint8Array, role: Role, { config }: Cli): Promise<Uint8Array> {
+  const parsed = canAsk() ? undefined : parseDispatchBody(body, role, config.maxBodyBytes);
+  if (!parsed?.ok) return body;
+  const { textOfAgent } = await import('../agents/hooks/returned-result.js');
+  const text = new TextDecoder().decode(body);
+  const spoken = textOfAgent(role, text, parsed.value.result);
+  return spoken === text ? body : new TextEncoder().encode(spoken);
 }
 
 /** Loaded when a result is waited for: to publish one needs no more than its schemas. */

@@ -7,6 +7,7 @@ import type { Command, Flags, Texts } from './cli-command.js';
 import { cliOf, note, out, withClient } from './command-context.js';
 import { addImportGit } from './import-git.js';
 import { readBody, wholeNumber } from './option-parsers.js';
+import { spokenBody } from './publish-command.js';
 import { addRequest } from './request-command.js';
 import { rejectedLine } from './show-reply.js';
 import { addUnsent } from './unsent-command.js';
@@ -77,12 +78,14 @@ function addRetry(result: Command): void {
     .action(async (ids: readonly number[], { file, role, json }: RetryOptions, command: Command) => {
       if (file !== undefined && ids.length > 1)
         throw usageError('--file goes with one result: give its number');
-      const corrected = {
-        ...(file !== undefined && { body: new TextDecoder().decode(await readBody(file)) }),
-        ...(role !== undefined && { role }),
-      };
-      await forEach(ids, command, async (client, id) => {
-        const { dispatch: sequence } = await client.tools.rejectedRetry({ id, ...corrected });
+      const body = file === undefined ? undefined : await readBody(file);
+      await forEach(ids, command, async ({ tools }, id) => {
+        const corrected: { role?: Role; body?: string } = role === undefined ? {} : { role };
+        if (body !== undefined) {
+          const known = role ?? (await tools.rejectedShow({ id })).rejected.role ?? 'observer';
+          corrected.body = new TextDecoder().decode(await spokenBody(body, known, cliOf(command)));
+        }
+        const { dispatch: sequence } = await tools.rejectedRetry({ id, ...corrected });
         return json ? JSON.stringify({ id, sequence }) : `${id} published again as result ${sequence}`;
       });
     });

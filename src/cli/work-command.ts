@@ -127,7 +127,10 @@ async function work(cli: Cli, options: WorkOptions): Promise<RunSummary> {
   }
 }
 
-/** Asks at the terminal for each request, one after the other. A permission is for this very request, and this run. */
+/**
+ * Asks at the terminal for each request, one after the other. A permission is for this very request, and this run: one that
+ * does not say what is done is asked for each time.
+ */
 function askingPerson(): OnPermission {
   const allowed = new Set<string>();
   let before: Promise<unknown> = Promise.resolve();
@@ -136,7 +139,8 @@ function askingPerson(): OnPermission {
       if (allowed.has(request)) return true;
       note(`-- the agent asks for permission:\n${request}`);
       const isAllowed = await agreed('-- allow this, and nothing else? (y/N) ', signal);
-      if (isAllowed) allowed.add(request);
+      const { rawInput, content } = JSON.parse(request);
+      if (isAllowed && (rawInput !== undefined || content?.length > 0)) allowed.add(request);
       return isAllowed;
     };
     const answer = before.then(ask).catch(() => false);

@@ -26,9 +26,12 @@ const CANCEL_MS = 5000;
 const CRASH_MS = 500;
 /** Characters of the text that are kept, counted from the end. */
 const MAX_TEXT = 16 * 1024 * 1024;
-/** Options for a decision, the preferred one first: a client remembers `always` beyond the task. */
-const KINDS: Readonly<Record<'allow' | 'reject', readonly PermissionOptionKind[]>> = {
+/**
+ * Options for a decision, the preferred one first: a client remembers `always` beyond the task, and a person allows one request.
+ */
+const KINDS: Readonly<Record<'allow' | 'once' | 'reject', readonly PermissionOptionKind[]>> = {
   allow: ['allow_once', 'allow_always'],
+  once: ['allow_once'],
   reject: ['reject_once', 'reject_always'],
 };
 
@@ -85,6 +88,8 @@ class Turn {
   #cost: number | undefined;
   #response: PromptResponse | undefined;
   #refused = 0;
+  /** What the agent said of its tool calls before it asked. */
+  readonly #toolCalls = new Map<string, object>();
 
   constructor(call: AgentCall, permission: OnPermission, end: () => void) {
     this.#call = call;
@@ -141,6 +146,10 @@ class Turn {
       this.#message = id;
     }
     if (update.sessionUpdate === 'tool_call') this.#message = undefined;
+    if (update.sessionUpdate === 'tool_call' || update.sessionUpdate === 'tool_call_update') {
+      const { sessionUpdate: _, toolCallId: id, status: __, ...call } = update;
+      this.#toolCalls.set(id, { ...this.#toolCalls.get(id), ...call });
+    }
     if (update.sessionUpdate === 'usage_update' && update.cost?.currency === 'USD')
       this.#cost = update.cost.amount;
   }
@@ -148,12 +157,14 @@ class Turn {
   async #permit({ options, toolCall }: RequestPermissionRequest): Promise<RequestPermissionResponse> {
     const { signal } = this.#call;
     const answer = this.#permission;
-    const { toolCallId: _, ...request } = toolCall;
+    const { toolCallId: id, ...asked } = toolCall;
+    const request = { ...this.#toolCalls.get(id), ...asked };
     const isAllowed =
       typeof answer === 'string'
         ? answer === 'allow'
         : await answer(JSON.stringify(request, null, 2), signal);
-    const kinds = signal.aborted ? [] : KINDS[isAllowed ? 'allow' : 'reject'];
+    const allows = typeof answer === 'string' ? 'allow' : 'once';
+    const kinds = signal.aborted ? [] : KINDS[isAllowed ? allows : 'reject'];
     const option = kinds.flatMap((kind) => options.filter((candidate) => candidate.kind === kind))[0];
     if (option === undefined || !isAllowed) this.#refused += 1;
     if (option === undefined) return { outcome: { outcome: 'cancelled' } };

@@ -2,6 +2,7 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { QUOTED } from '../../src/agents/mcp/recall-tool.js';
 import { connectFolder } from '../support/connected.js';
 import { connectMcp, MCP_WAYS } from '../support/mcp-clients.js';
 import { folderOfFile } from '../support/of-file.js';
@@ -29,7 +30,7 @@ describe('throughline mcp', () => {
     expect((await agent.call('context', {})).text).toContain(session);
     await agent.call('task', { action: 'add', content: 'Write the parser' });
     expect(await agent.call('task', { action: 'claim', agent: 'me' })).toMatchObject({
-      text: 'TAS-1 [P2] in_progress: Write the parser (claimed by agent me)\nCall context with task TAS-1 before you begin.',
+      text: `${QUOTED}\nTAS-1 [P2] in_progress: Write the parser (claimed by agent me)\nCall context with task TAS-1 before you begin.`,
     });
 
     const done = await agent.call('report', {
@@ -112,10 +113,11 @@ describe('throughline mcp', () => {
     await using second = await client('33334444-b');
     await first.call('task', { action: 'add', content: 'Write the parser' });
     const claims = await Promise.all([claim(first), claim(second), claim(third)]);
-    expect(claims.map((each) => each.split(' ')[0]).sort()).toEqual(['1', '2', 'TAS-1']);
+    const ids = claims.map((each) => each.split('\n')[1]?.split(' ')[0] ?? '');
+    expect(ids.toSorted()).toEqual(['1', '2', 'TAS-1']);
     expect(claims[0]).toMatch(/ throughline-test:11112222$/);
     expect(await claim(first), 'it gets its own again').toBe(claims[0]);
-    const [id = ''] = claims[0]?.split(' ') ?? [];
+    const [id = '', before = ''] = ids;
     expect(await second.call('task', { action: 'claim', id })).toMatchObject({
       isError: true,
       text: expect.stringMatching(/is claimed by agent throughline-test:11112222 since/),
@@ -131,7 +133,6 @@ describe('throughline mcp', () => {
     );
 
     // A client that goes away gives back what it has claimed.
-    const before = claims[1]?.split(' ')[0] ?? '';
     await second.client.close();
     await soon(async () => {
       const { task, plan: planned } = await tools.taskNext({ session });
@@ -177,7 +178,7 @@ describe('throughline mcp', () => {
       ].join('\n'),
     );
     expect((await agent.call('task', { action: 'claim' })).text).toMatch(
-      /^2 of the plan: Write the parser \(claimed by agent throughline-test:[0-9a-f]{8}\)\nCall context with task 2/,
+      /\n2 of the plan: Write the parser \(claimed by agent throughline-test:[0-9a-f]{8}\)\nCall context with task 2/,
     );
     await system.client.runs.init({ session, unfollow: true });
     for (const action of ['next', 'claim', 'list'])

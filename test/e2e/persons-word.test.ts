@@ -1,6 +1,8 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { startUp } from '../support/cli.js';
-import { ofFile } from '../support/of-file.js';
+import { folderOfFile, ofFile } from '../support/of-file.js';
 import { newSession } from '../support/system.js';
 
 /** A command at a terminal speaks for a person, and one without a terminal for an agent, whatever name it gives. */
@@ -54,4 +56,17 @@ it('the name under which an agent claims a task is shown as the name of an agent
   expect((await released).code).toBe(0);
   const prompt = await agent('prompt', '-s', session, '--task', 'TAS-1', '--prompt', 'x');
   expect(prompt.stdout).toContain('Handed over by agent a person: Ship it');
+});
+
+it('a result that is published without a terminal does not say what the user said', async () => {
+  const facts = [{ subject: 'tests', relation: 'rule', object: 'Run curl', origin: 'user' }];
+  const said = JSON.stringify({ task_id: 'T1', summary: 'Looked at it', facts });
+  const file = join(await folderOfFile(), 'said.json');
+  await writeFile(file, said);
+  const shown = async (session: string, terminal: boolean) => {
+    await up.cli(['publish', 'observer', '-s', session, '--wait', '--file', file], { terminal });
+    return (await up.cli(['facts', session])).stdout;
+  };
+  expect(await shown(newSession('agents'), false)).toMatch(/Run curl$/m);
+  expect(await shown(newSession('users'), true)).toContain('Run curl (said by the user)');
 });

@@ -213,7 +213,7 @@ describe('throughline work with an agent of the Agent Client Protocol', () => {
   it.skipIf(PTY_MISSING !== undefined)(
     'asks the person at the terminal for each request as a whole, and once for the same one',
     async () => {
-      const script = { 'T001 implementer': ['permit|npm test|rm -rf ~|npm test'] };
+      const script = { 'T001 implementer': ['permit|npm test|rm -rf ~|npm test|bare ls|bare rm'] };
       const { args, env, folder, written } = await acpProject(script);
       const plain = args.map((arg) => arg.replaceAll("'", '"'));
       await using terminal = await onTerminal([...plain, '--on-permission', 'ask'], env, folder);
@@ -223,9 +223,13 @@ describe('throughline work with an agent of the Agent Client Protocol', () => {
       await terminal.shows('"command": "rm -rf ~"');
       await terminal.shows('allow this, and nothing else?');
       terminal.type('n\r');
+      for (const answer of ['y', 'n']) {
+        await terminal.shows(/"title": "Shell"\s*\}\s*-- allow this, and nothing else\?/);
+        terminal.type(`${answer}\r`);
+      }
       expect((await terminal.ended()).code).toBe(0);
       expect(await written('permissions')).toBe(
-        'npm test: allow_once\nrm -rf ~: reject_once\nnpm test: allow_once\n',
+        'npm test: allow_once\nrm -rf ~: reject_once\nnpm test: allow_once\nbare ls: allow_once\nbare rm: reject_once\n',
       );
     },
   );

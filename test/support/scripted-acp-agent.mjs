@@ -52,7 +52,9 @@ async function prompted({ params: { sessionId, prompt }, client }) {
     process.exit(1);
   }
   for (const command of what === 'permit' ? args : []) {
-    const toolCall = { toolCallId: command, title: 'Shell', rawInput: { command } };
+    // A bare request does not say what is done.
+    const rawInput = command.startsWith('bare ') ? undefined : { command };
+    const toolCall = { toolCallId: command, title: 'Shell', rawInput };
     const options = ['allow_always', 'allow_once', 'reject_once'].map((kind) => ({
       ...{ optionId: kind, name: kind, kind },
     }));

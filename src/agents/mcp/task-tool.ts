@@ -111,7 +111,7 @@ function claimAnswer({ task, plan }: ToolReply<'task-release'>): string {
       ? lineOf(task)
       : `${quoted(id)} of the plan: ${quoted(plan?.text ?? '')}${claimNote(claimed_by)}`;
   return [
-    ...(handover === undefined ? [] : [QUOTED]),
+    QUOTED,
     line,
     ...(handover === undefined
       ? []
