@@ -88,9 +88,14 @@ export function publishCommand(program: Command): void {
 }
 
 /** Returns a result to publish: only at a terminal one may say what the user said. */
-export async function spokenBody(body: Uint8Array, role: Role, { config }: Cli): Promise<Uint8Array> {
-  const parsed = canAsk() ? undefined : parseDispatchBody(body, role, config.maxBodyBytes);
-  if (!parsed?.ok) return body;
+export async function spokenBody(
+  body: Uint8Array,
+  role: Role | undefined,
+  { config }: Cli,
+): Promise<Uint8Array> {
+  if (role === undefined || canAsk()) return body;
+  const parsed = parseDispatchBody(body, role, config.maxBodyBytes);
+  if (!parsed.ok) return body;
   const { textOfAgent } = await import('../agents/hooks/returned-result.js');
   const text = new TextDecoder().decode(body);
   const spoken = textOfAgent(role, text, parsed.value.result);

@@ -82,7 +82,7 @@ function addRetry(result: Command): void {
       await forEach(ids, command, async ({ tools }, id) => {
         const corrected: { role?: Role; body?: string } = role === undefined ? {} : { role };
         if (body !== undefined) {
-          const known = role ?? (await tools.rejectedShow({ id })).rejected.role ?? 'observer';
+          const known = role ?? (await tools.rejectedShow({ id })).rejected.role;
           corrected.body = new TextDecoder().decode(await spokenBody(body, known, cliOf(command)));
         }
         const { dispatch: sequence } = await tools.rejectedRetry({ id, ...corrected });
