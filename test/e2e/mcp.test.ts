@@ -106,14 +106,14 @@ describe('throughline mcp', () => {
       connectMcp(STDIO, { session, env: { ...env, CLAUDE_CODE_SESSION_ID: id }, cwd });
     const claim = async (agent: Awaited<ReturnType<typeof client>>) => {
       const { text } = await agent.call('task', { action: 'claim' });
-      return /^(\S+) .*\(claimed by agent (.*)\)/.exec(text)?.slice(1).join(' ') ?? text;
+      return /\n(\S+) .*\(claimed by agent (.*)\)/.exec(text)?.slice(1).join(' ') ?? text;
     };
     await using first = await client('11112222-a');
     await using third = await client('55556666-c');
     await using second = await client('33334444-b');
     await first.call('task', { action: 'add', content: 'Write the parser' });
     const claims = await Promise.all([claim(first), claim(second), claim(third)]);
-    const ids = claims.map((each) => each.split('\n')[1]?.split(' ')[0] ?? '');
+    const ids = claims.map((each) => each.split(' ')[0] ?? '');
     expect(ids.toSorted()).toEqual(['1', '2', 'TAS-1']);
     expect(claims[0]).toMatch(/ throughline-test:11112222$/);
     expect(await claim(first), 'it gets its own again').toBe(claims[0]);
