@@ -74,6 +74,8 @@ describe('reading tools', () => {
       expect(fact.object).toBe(text);
     }
     const [mysql] = await uses();
+    const same = await tools.factCorrect({ session, id: mysql?.id ?? '', text: 'mysql' });
+    expect(same.fact, 'the text that stands').toEqual(mysql);
     const all = await Promise.allSettled(
       Array.from({ length: 20 }, (_, at) =>
         tools.factCorrect({ session, id: mysql?.id ?? '', text: `engine ${at}` }),

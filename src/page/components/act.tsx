@@ -55,6 +55,8 @@ export function SendForm(props: {
   const send = async (message: string) => {
     if (message !== '' && (await carryOut(() => onSend(message)))) setText('');
   };
+  /** False for nothing, and for the text that was there. */
+  const isNew = text.trim() !== '' && text.trim() !== props.text?.trim();
   const field = {
     value: text,
     dir: 'auto' as const,
@@ -63,7 +65,7 @@ export function SendForm(props: {
       setText(event.currentTarget.value),
     onKeyDown: (event: KeyboardEvent) => {
       const sends = event.key === 'Enter' && !event.isComposing && (props.long !== true || event.ctrlKey);
-      if (sends && !busy) void send(text.trim());
+      if (sends && !busy && isNew) void send(text.trim());
     },
   };
   return (
@@ -80,7 +82,7 @@ export function SendForm(props: {
           {props.long === true ? <textarea {...field} rows={3} /> : <input {...field} autocomplete="off" />}
         </label>
         {props.children}
-        <Button of={of} disabled={busy || text.trim() === ''} onClick={() => void send(text.trim())}>
+        <Button of={of} disabled={busy || !isNew} onClick={() => void send(text.trim())}>
           {busy ? `${verb} …` : verb}
         </Button>
       </div>

@@ -260,7 +260,7 @@ export function Work({
           </Button>
         </p>
       )}
-      {mayAct() ? (
+      {mayAct() && status.session.archived === undefined ? (
         <div class="card-body">
           <SendForm
             label="A new task"

@@ -40,7 +40,12 @@ export function SessionView({ session, params }: SessionViewProps) {
           <div class="session-page">
             <Head session={session} status={status} />
             <Stalled session={session} status={status} lists={lists} />
-            <Statements session={session} params={params} prompts={listed?.prompts ?? NONE} />
+            <Statements
+              session={session}
+              params={params}
+              prompts={listed?.prompts ?? NONE}
+              archived={view.archived !== undefined}
+            />
             <Work session={session} status={status} />
             <Messages session={session} messages={lists.messages} />
             <LastTold session={session} prompts={listed?.prompts ?? NONE} />

@@ -51,7 +51,10 @@ export function createSessionQueries({
     const { reply } = await command(session, type, (state) => {
       const before = theFact(state, id);
       const replied = (now: SessionState) => shown(now, before);
-      const isSo = type === 'fact.restored' ? before.validTo === undefined : before.retracted !== undefined;
+      const replacement = insteadOf?.(before, state);
+      const holds = before.validTo === undefined;
+      const isSame = holds && replacement?.instead === before.object;
+      const isSo = type === 'fact.restored' ? holds : before.retracted !== undefined || isSame;
       if (before.retracted?.erased)
         throw new ThroughlineError('conflict', `${id} is erased: what it said is gone`, { details: { id } });
       if (isSo) return answer(replied);
@@ -62,7 +65,7 @@ export function createSessionQueries({
         ...{ fact: recordedOf(before), source: sourceOf(before) },
         after: state.dispatches.newest(),
         ...(reason !== undefined && { reason }),
-        ...insteadOf?.(before, state),
+        ...replacement,
         by: speakerOf({ by, agent }),
         ...(agent && { agent }),
       };
@@ -92,6 +95,8 @@ export function createSessionQueries({
       };
       const corrected = (now: SessionState, before: SessionFact) => {
         const replaced = sameFact(now, before);
+        if (object === replaced.object && replaced.validTo === undefined)
+          return { fact: foundFact(replaced), corrected: foundFact(replaced) };
         const id = createFactId(before.subject, before.relation, object);
         if (id === replaced.retracted?.instead)
           return { fact: foundFact(theFact(now, id)), corrected: foundFact(replaced) };
