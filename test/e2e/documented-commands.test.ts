@@ -45,6 +45,10 @@ const NOT_HERE: readonly [begins: RegExp, why: string][] = [
     /^throughline (open|doctor|admin serve)\b/,
     'it opens a browser or starts services: test/inspector, test/e2e',
   ],
+  [
+    /^throughline (facts erase|learning (accept|reject))\b/,
+    'only a person does it, at a terminal: test/e2e/persons-word.test.ts',
+  ],
   [/^source <\(/, 'it is for a shell that a person uses: test/cli/completion.test.ts'],
 ];
 

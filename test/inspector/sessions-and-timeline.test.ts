@@ -256,7 +256,7 @@ describe('the view of a timeline', () => {
     await page.evaluate(`
       globalThis.seen = {};
       new MutationObserver(() => requestAnimationFrame(() => {
-        for (const [mark] of document.querySelector('main').textContent.matchAll(/mark-\\d+-\\d+/g)) seen[mark] ??= Date.now();
+        for (const [mark] of document.querySelector('main').textContent.matchAll(/mark-\\d+-\\d+;/g)) seen[mark] ??= Date.now();
       })).observe(document.querySelector('main'), { childList: true, subtree: true, characterData: true });
       true`);
     // On a machine that is busy with other tests one round may be slow; three in a row are not by chance.
@@ -264,7 +264,7 @@ describe('the view of a timeline', () => {
     for (let round = 0; round < 3 && !rounds.some((p50) => p50 < 100); round++) {
       const times: number[] = [];
       for (let each = 0; each < 15; each++) {
-        const mark = `mark-${round}-${each}`;
+        const mark = `mark-${round}-${each};`;
         const began = Date.now();
         await publish('fast', 'TAS-1', mark);
         const shown = () => page.evaluate<number | null>(`seen['${mark}'] ?? null`);

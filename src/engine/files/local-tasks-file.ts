@@ -4,7 +4,7 @@ import { dirname, isAbsolute, relative, resolve, sep } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { codeOf, fileFault } from '../../contracts/errors.js';
 import { MAX_DOCUMENT, REQUIREMENTS_FILES } from '../../contracts/plan-requests.js';
-import { MAX_PLAN_BYTES, readRegularFile, type UnreadableFile } from './user-state.js';
+import { MAX_PLAN_BYTES, readRegularFile } from './user-state.js';
 
 /**
  * Reads task files for the service. An implementer must read only below the configured roots, after following all links, and
@@ -64,7 +64,7 @@ export function localTasksFile(
 }
 
 /** Reads a plan from a path in an untrusted repository: a regular file of bounded size, not a link. */
-export function readPlan(path: string): string | UnreadableFile {
+export function readPlan(path: string): string | { readonly fault: string } {
   const read = readRegularFile(path, MAX_PLAN_BYTES);
   if (read === undefined) return { fault: 'does not exist' };
   if ('fault' in read) return read;
