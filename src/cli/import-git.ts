@@ -184,7 +184,7 @@ async function git({ path, env, gitMs = 60_000 }: Repository, args: readonly str
   const closed = once(child, 'close').catch((cause: unknown) => {
     throw new ThroughlineError('usage', `git cannot be run: ${messageOf(cause)}`, { cause });
   });
-  // What git has started may hold its output open.
+  // A process that git started may keep git's output open after git was killed.
   child.once('exit', (_, signal) => {
     if (signal !== null) for (const stream of [child.stdout, child.stderr]) stream.destroy();
   });

@@ -88,7 +88,7 @@ class Turn {
   #cost: number | undefined;
   #response: PromptResponse | undefined;
   #refused = 0;
-  /** What the agent said of its tool calls before it asked. */
+  /** The fields of each tool call as the agent sent them before it asked: a request for permission may leave them out. */
   readonly #toolCalls = new Map<string, object>();
 
   constructor(call: AgentCall, permission: OnPermission, end: () => void) {

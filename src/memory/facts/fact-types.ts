@@ -380,7 +380,7 @@ function bare(taskId: string): string {
   return quoted(taskId).replace(/[[\]]/g, '');
 }
 
-/** Where a reader is, as a scope says where a statement holds. What is absent is not known, and excludes nothing. */
+/** The place of a reader, compared with the scopes of statements. An absent field excludes no statement. */
 export type Here = { readonly [Part in keyof StatementScope]: Readonly<StatementScope[Part]> };
 type Scoped = Pick<RecordedFact, 'scope'>;
 

@@ -174,7 +174,7 @@ const TOKEN = new RegExp(
   `(?<![A-Za-z0-9])(?:${TOKENS.map(([, prefix, body, least]) => `${prefix}${body}{${least},4096}`).join('|')})`,
   'g',
 );
-/** Of tokens: the sign that ends their beginning, or the beginning itself. */
+/** Finds texts that may hold a token: by the sign that ends its prefix, or by the prefix. */
 const ENDS = /\\?[._~-]$/;
 const TOKEN_HINTS = [
   ...[...new Set(TOKENS.flatMap(([, prefix]) => ENDS.exec(prefix)?.[0] ?? []))].map((sign) => {

@@ -37,7 +37,7 @@ export function useWork() {
 export function SendForm(props: {
   readonly label: string;
   readonly verb: string;
-  /** What it is about, for those who hear the names of field and buttons one by one. */
+  /** Names the subject for a screen reader, which reads the labels one by one. */
   readonly of?: string | undefined;
   readonly text?: string;
   /** Several lines, sent with Ctrl+Enter or the button. */

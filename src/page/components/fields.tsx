@@ -78,7 +78,7 @@ export function FilterField(props: {
 
 export function SelectField<Value extends string>(props: {
   readonly label: string;
-  /** What it is about, for those who hear its name alone. */
+  /** Names the subject for a screen reader, which reads the label alone. */
   readonly of?: string;
   readonly value: Value;
   readonly choices: readonly { readonly value: Value; readonly label: string }[];
@@ -112,7 +112,7 @@ export function Button(props: {
   readonly disabled?: boolean;
   /** Sets `aria-expanded`. */
   readonly open?: boolean | undefined;
-  /** What it is about, for those who hear its name alone. */
+  /** Names the subject for a screen reader, which reads the label alone. */
   readonly of?: string | undefined;
   readonly children: ComponentChildren;
 }) {

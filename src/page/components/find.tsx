@@ -104,7 +104,7 @@ async function find(
   const add = async (part: Promise<Found[]>) => {
     for (const row of await part.catch(() => [])) {
       const key = `${row.kind} ${row.text} ${row.where.split(/[:,]/)[0]}`;
-      // Of two rows of one file, the one that names its task is kept.
+      // A file may have two rows: the one that names its task says more.
       if ((found.get(key)?.where.length ?? -1) < row.where.length) found.set(key, row);
     }
     if (!abort.aborted && found.size > 0) show([...found.values()]);
