@@ -55,6 +55,23 @@ describe('a claim', () => {
     expect(await claimed()).toEqual(['x', 'y']);
     await expect(tools.taskNext({ ...mine, id: '1' })).rejects.toMatchObject({ details: { holder: 'y' } });
   });
+
+  it('a holder that has returned its work gives way, unless it has renewed its claim since', async () => {
+    const session = newSession('returned');
+    const { tools, runs } = clientAt(0);
+    await runs.init({ session, spec: 'parser', tasksText: '- [ ] 1. Lexer\n- [ ] 2. Parser\n' });
+    for (const id of ['1', '2']) {
+      await tools.taskNext({ session, id, claim: 'x' });
+      await publishWork(clientAt(0), session, id, {}, { wait: true });
+    }
+    await tools.taskNext({ session, id: '1', claim: 'x' });
+    await expect(tools.taskNext({ session, id: '1', claim: 'y' })).rejects.toMatchObject({
+      ...{ code: 'conflict', details: { holder: 'x' } },
+    });
+    expect(await tools.taskNext({ session, id: '2', claim: 'y' })).toMatchObject({
+      plan: { claimed_by: 'y' },
+    });
+  });
 });
 
 describe('an answer', () => {

@@ -4,6 +4,8 @@ export interface Lease {
   readonly holder: string;
   /** Time of the holder's first claim, ISO 8601. */
   readonly since: string;
+  /** Time of its newest renewal, ISO 8601; absent before the first one. */
+  readonly renewed?: string;
 }
 
 export interface LeaseClaim {

@@ -26,7 +26,7 @@ const LEASES: BucketKind = {
   name: LEASE_BUCKET,
   config: () => ({ allow_msg_ttl: true, description: 'Who works on what now; each ends by itself' }),
 };
-const lease = z.object({ holder: z.string(), since: z.string() });
+const lease = z.object({ holder: z.string(), since: z.string(), renewed: z.string().exactOptional() });
 
 /** Leases in the bucket `session_leases`. The server expires them. */
 export class KvLease implements LeaseStore {
@@ -41,7 +41,11 @@ export class KvLease implements LeaseStore {
     const next = (last: StreamMessage | undefined) => {
       const there = valueIn(lease, last);
       const isTaken = there !== undefined && there.holder !== holder && !ended.includes(there.holder);
-      current = isTaken || there?.holder === holder ? there : { holder, since: at };
+      current = isTaken
+        ? there
+        : there?.holder === holder
+          ? { ...there, renewed: at }
+          : { holder, since: at };
       return isTaken ? KEPT : current;
     };
     await this.#bucket.write(key, next, () => ttlMs);

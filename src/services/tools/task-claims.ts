@@ -96,7 +96,10 @@ function without(state: SessionState, claims: Claims): SessionState {
   };
 }
 
-/** Takes the lease of a task, and claims it. An agent that has returned its work gives way. */
+/**
+ * Takes the lease of a task, and claims it. A holder that has returned its work gives way, unless it renewed its lease since: a
+ * run reviews under the lease of its implementer.
+ */
 async function claimed(
   { command, leases, clock }: ClaimPorts,
   session: Token,
@@ -105,9 +108,11 @@ async function claimed(
 ): Promise<Reply> {
   const before = claimOf(state.board, id);
   const { claimed_by: other } = before;
-  const ended =
-    other !== undefined && hasReturned(seenState(state).board, id, ledgersOf(state)) ? [other] : [];
   const key = leaseKey(session, id);
+  const ledgers = ledgersOf(state);
+  const returned = other !== undefined && hasReturned(seenState(state).board, id, ledgers);
+  const { renewed = '' } = (returned && (await leases.read(key))) || {};
+  const ended = returned && renewed < (ledgers.get(id)?.last?.at ?? '') ? [other] : [];
   const at = clock();
   const lease = await leases.claim(key, { holder, ttlMs, at, ended });
   if (lease.holder !== holder)

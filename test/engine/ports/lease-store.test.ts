@@ -28,10 +28,14 @@ describe('on NATS', async () => {
     expect(new Set((await Promise.all(claims)).map(({ holder }) => holder)).size).toBe(1);
   });
 
-  it('a lease is renewed by its holder, and keeps the time at which it was claimed', async () => {
+  it('a lease is renewed by its holder, and keeps the time at which it was claimed beside that of the renewal', async () => {
     const key = newSession('lease');
     await leases.claim(key, { holder: 'a', ttlMs: 1000, at: AT });
-    expect(await leases.claim(key, { ...LONG, holder: 'a', at: LATER })).toEqual({ holder: 'a', since: AT });
+    expect(await leases.claim(key, { ...LONG, holder: 'a', at: LATER })).toEqual({
+      holder: 'a',
+      since: AT,
+      renewed: LATER,
+    });
     await new Promise((resolve) => setTimeout(resolve, 2000));
     expect(await other.claim(key, { ...LONG, holder: 'b' })).toMatchObject({ holder: 'a' });
   });
