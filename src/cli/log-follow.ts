@@ -7,7 +7,7 @@ import { followEvents, type NatsConnection, onConnectionState } from '../nats/co
 import { natsTransport } from '../nats/connection/nats-client-transport.js';
 import { passes } from '../sdk/keep-trying.js';
 import { ThroughlineClient } from '../sdk/throughline-client.js';
-import { type TailFollower, tailTimeline, type WatchedEvent } from '../sdk/watch-session.js';
+import { TimelineTail } from '../sdk/watch-session.js';
 import { dropOldest } from '../shared/collections.js';
 import { quoted } from '../shared/text.js';
 import { needsText } from '../shared/wire-words.js';
@@ -90,15 +90,15 @@ async function followAll(
   project: Token | undefined,
   show: Show,
 ): Promise<{ readonly look: () => Promise<void>; readonly stop: () => void }> {
-  const followers = new Map<Token, Promise<TailFollower<WatchedEvent> | undefined>>();
+  const tails = new Map<Token, Promise<TimelineTail | undefined>>();
   let lastFailure = '';
   const failed = (session: Token, error: unknown) => {
     const text = messageOf(error);
     if (text !== lastFailure) note(`-- ${text}`);
     lastFailure = text;
     if (passes(error)) return;
-    void followers.get(session)?.then((follower) => follower?.close());
-    followers.delete(session);
+    void tails.get(session)?.then((tail) => tail?.close());
+    tails.delete(session);
   };
   /** All sessions of the project, or those that moved last. */
   const listed = async () => {
@@ -130,20 +130,24 @@ async function followAll(
     const { entries, sequence } = await tools.timelineList({ session, limit: PAGE });
     for (const entry of entries.toReversed())
       if (entry.at > began && entry.kind !== 'prompt') show(session, entry);
-    return tailTimeline(session, sequence, tools.timelineList, {
-      failed: (error) => failed(session, error),
-      async tell(more) {
-        for (const entry of more) show(session, entry);
+    return new TimelineTail(
+      tools.timelineList,
+      { session, after: sequence },
+      {
+        failed: (error) => failed(session, error),
+        tell(more) {
+          for (const entry of more) show(session, entry);
+        },
       },
-    });
+    );
   };
   const moved = (session: Token) => {
-    const follower = followers.get(session) ?? follow(session);
-    followers.set(session, follower);
-    follower.then(
+    const tail = tails.get(session) ?? follow(session);
+    tails.set(session, tail);
+    tail.then(
       (found) => found?.poke(),
       (error: unknown) => {
-        followers.delete(session);
+        tails.delete(session);
         failed(session, error);
       },
     );
@@ -157,7 +161,7 @@ async function followAll(
     },
     stop() {
       unfollow();
-      for (const follower of followers.values()) void follower.then((found) => found?.close());
+      for (const tail of tails.values()) void tail.then((found) => found?.close());
     },
   };
 }

@@ -1,27 +1,5 @@
 import { ROLES } from '../contracts/kinds.js';
-import {
-  announcedOn,
-  compiledSubject,
-  DISPATCH_STREAM,
-  dispatchSubject,
-  EXTRACTOR_CONSUMER,
-  healthSubject,
-  INDEX_BUCKET,
-  INSTALLATION_BUCKET,
-  LEARNINGS_SUBJECTS,
-  LEASE_BUCKET,
-  LIFECYCLE_BUCKET,
-  PROBE_STREAM,
-  PROBE_SUBJECT,
-  PROMPTS_SUBJECTS,
-  PUBLISHED_EVENTS,
-  rejectedSubjects,
-  SERVICE_NAMES,
-  SNAPSHOT_BUCKET,
-  sessionRequest,
-  TELEMETRY_BUCKET,
-  type Token,
-} from '../contracts/names.js';
+import * as names from '../contracts/names.js';
 import { REQUEST_NAMES, type RequestName, rowOf } from '../contracts/requests.js';
 
 /**
@@ -44,7 +22,7 @@ export interface Permissions {
 interface PermissionOptions {
   readonly inboxPrefix: string;
   /** Restricts publishers and readers to these sessions. Default: all. */
-  readonly sessions?: readonly Token[];
+  readonly sessions?: readonly names.Token[];
 }
 
 export function permissionsOf(role: AccessRole, { inboxPrefix, sessions }: PermissionOptions): Permissions {
@@ -62,7 +40,7 @@ interface Grant {
   readonly subscribe?: readonly string[];
 }
 
-const GRANTS: Readonly<Record<AccessRole, (sessions: readonly Token[] | undefined) => Grant>> = {
+const GRANTS: Readonly<Record<AccessRole, (sessions: readonly names.Token[] | undefined) => Grant>> = {
   publisher: (sessions) => ({
     publish: publishing(sessions),
     deny:
@@ -73,7 +51,12 @@ const GRANTS: Readonly<Record<AccessRole, (sessions: readonly Token[] | undefine
   reader: (sessions) => ({ publish: reading(sessions), subscribe: eventsOf(sessions) }),
   services: () => ({
     publish: [
-      ...[...EVENTS, LEARNINGS_SUBJECTS, PROMPTS_SUBJECTS, rejectedSubjects(undefined, undefined)],
+      ...[
+        ...EVENTS,
+        names.LEARNINGS_SUBJECTS,
+        names.PROMPTS_SUBJECTS,
+        names.rejectedSubjects(undefined, undefined),
+      ],
       // Retries rejected results for operators.
       ...DISPATCHES,
       ...BUCKETS.map((bucket) => `$KV.${bucket}.>`),
@@ -86,21 +69,25 @@ const GRANTS: Readonly<Record<AccessRole, (sessions: readonly Token[] | undefine
       ...CONSUMING,
     ],
     subscribe: [
-      ...Object.values(SERVICE_NAMES).flatMap(discovery),
+      ...Object.values(names.SERVICE_NAMES).flatMap(discovery),
       ...['prompt.compile', 'prompt.past', 'tool.*', 'run.*', 'trace.*'].flatMap(bothWays),
       ...['learning.*', 'proposal.*'],
       // Hints about events, the index and lifecycle records.
-      ...[...EVENTS, LEARNINGS_SUBJECTS],
-      ...[INDEX_BUCKET, LIFECYCLE_BUCKET].map((bucket) => `$KV.${bucket}.>`),
+      ...[...EVENTS, names.LEARNINGS_SUBJECTS],
+      ...[names.INDEX_BUCKET, names.LIFECYCLE_BUCKET].map((bucket) => `$KV.${bucket}.>`),
     ],
   }),
   operator: () => ({
     publish: [
       ...[...publishing(undefined), ...reading(undefined), 'learning.*', 'proposal.*'],
       // The doctor, and the plain `nats` CLI.
-      ...['$JS.API.INFO', `$JS.API.CONSUMER.INFO.${DISPATCH_STREAM}.*`, '$JS.API.DIRECT.GET.>'],
+      ...['$JS.API.INFO', `$JS.API.CONSUMER.INFO.${names.DISPATCH_STREAM}.*`, '$JS.API.DIRECT.GET.>'],
       ...['NAMES', 'LIST', 'INFO.*', 'MSG.GET.*'].map((verb) => `$JS.API.STREAM.${verb}`),
-      ...[`$JS.API.STREAM.CREATE.${PROBE_STREAM}`, `$JS.API.STREAM.DELETE.${PROBE_STREAM}`, PROBE_SUBJECT],
+      ...[
+        `$JS.API.STREAM.CREATE.${names.PROBE_STREAM}`,
+        `$JS.API.STREAM.DELETE.${names.PROBE_STREAM}`,
+        names.PROBE_SUBJECT,
+      ],
       // A backup copies all streams.
       ...['$JS.API.STREAM.SNAPSHOT.*', '$JS.SNAPSHOT.ACK.>'],
     ],
@@ -108,26 +95,26 @@ const GRANTS: Readonly<Record<AccessRole, (sessions: readonly Token[] | undefine
   }),
 };
 
-const CONSUMER = `${DISPATCH_STREAM}.${EXTRACTOR_CONSUMER}`;
+const CONSUMER = `${names.DISPATCH_STREAM}.${names.EXTRACTOR_CONSUMER}`;
 const CONSUMING = [
   ...['INFO', 'CREATE', 'MSG.NEXT'].map((verb) => `$JS.API.CONSUMER.${verb}.${CONSUMER}`),
   `$JS.ACK.${CONSUMER}.>`,
 ];
 const BUCKETS = [
-  ...[INSTALLATION_BUCKET, SNAPSHOT_BUCKET],
-  ...[INDEX_BUCKET, TELEMETRY_BUCKET, LIFECYCLE_BUCKET, LEASE_BUCKET],
+  ...[names.INSTALLATION_BUCKET, names.SNAPSHOT_BUCKET],
+  ...[names.INDEX_BUCKET, names.TELEMETRY_BUCKET, names.LIFECYCLE_BUCKET, names.LEASE_BUCKET],
 ];
 /** Events as they are published in each layout of session logs. */
-const EVENTS = Object.values(PUBLISHED_EVENTS);
+const EVENTS = Object.values(names.PUBLISHED_EVENTS);
 const DISPATCHES = ROLES.map((role) => `dispatch.*.${role}`);
 
 /** Publishing results, and requests. A user bound to sessions has no learnings, which belong to projects. */
-function publishing(sessions: readonly Token[] | undefined): string[] {
+function publishing(sessions: readonly names.Token[] | undefined): string[] {
   if (sessions === undefined) {
     const learnings = REQUEST_NAMES.filter((name) => rowOf(name).scope === 'project' && rowOf(name).agents);
     return [...DISPATCHES, ...REQUESTS.flatMap(bothWays), ...learnings];
   }
-  const results = sessions.flatMap((session) => ROLES.map((role) => dispatchSubject(session, role)));
+  const results = sessions.flatMap((session) => ROLES.map((role) => names.dispatchSubject(session, role)));
   return [...results, ...requestsOf(sessions, REQUESTS)];
 }
 
@@ -141,29 +128,34 @@ const NOT_FOR_AGENTS = REQUEST_NAMES.filter((name) => isTool(name) && !rowOf(nam
 const REQUESTS = [...REQUEST_NAMES.filter((name) => isOfSession(name) && !isTool(name)), 'tool.*'];
 
 /** Requests that change nothing. */
-function reading(sessions: readonly Token[] | undefined): string[] {
+function reading(sessions: readonly names.Token[] | undefined): string[] {
   const reads = REQUEST_NAMES.filter((name) => rowOf(name).reads);
   const ofProject = reads.filter((name) => rowOf(name).scope === 'project');
   const ofSession = reads.filter((name) => !isWide(name) && !ofProject.includes(name));
   if (sessions !== undefined) return requestsOf(sessions, ofSession);
-  const health = ['$SRV.*', '$SRV.*.*', healthSubject('*')];
+  const health = ['$SRV.*', '$SRV.*.*', names.healthSubject('*')];
   return [...ofSession.flatMap(bothWays), ...reads.filter(isWide), ...health, ...ofProject];
 }
 
 /** Events of sessions, compiled prompts and rejected results, as they happen. */
-function eventsOf(sessions: readonly Token[] | undefined): string[] {
+function eventsOf(sessions: readonly names.Token[] | undefined): string[] {
   if (sessions === undefined)
-    return [...EVENTS, PROMPTS_SUBJECTS, rejectedSubjects(undefined, undefined), LEARNINGS_SUBJECTS];
+    return [
+      ...EVENTS,
+      names.PROMPTS_SUBJECTS,
+      names.rejectedSubjects(undefined, undefined),
+      names.LEARNINGS_SUBJECTS,
+    ];
   return sessions.flatMap((session) => [
-    ...announcedOn(session),
-    compiledSubject(session),
-    rejectedSubjects(session, undefined),
+    ...names.announcedOn(session),
+    names.compiledSubject(session),
+    names.rejectedSubjects(session, undefined),
   ]);
 }
 
 /** Discovery and statistics of a micro service. */
 function discovery(service: string): string[] {
-  return ['$SRV.*', `$SRV.*.${service}`, `$SRV.*.${service}.*`, healthSubject(service)];
+  return ['$SRV.*', `$SRV.*.${service}`, `$SRV.*.${service}.*`, names.healthSubject(service)];
 }
 
 /** A request with and without the session in its subject. */
@@ -171,6 +163,6 @@ function bothWays(subject: string): string[] {
   return [subject, `${subject}.*`];
 }
 
-function requestsOf(sessions: readonly Token[], subjects: readonly string[]): string[] {
-  return sessions.flatMap((session) => subjects.map((subject) => sessionRequest(subject, session)));
+function requestsOf(sessions: readonly names.Token[], subjects: readonly string[]): string[] {
+  return sessions.flatMap((session) => subjects.map((subject) => names.sessionRequest(subject, session)));
 }

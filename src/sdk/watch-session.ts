@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { checkOptions } from '../contracts/errors.js';
 import { announcedOn, type Token, token } from '../contracts/names.js';
 import type { TimelineEntry, TimelineListed } from '../contracts/replies/dispatch-result.js';
@@ -6,7 +5,7 @@ import type { ToolInput } from '../contracts/requests.js';
 import type { SessionEvent } from '../contracts/session-events.js';
 import type { ClientTransport } from '../engine/ports/client-transport.js';
 import { Backoff } from '../engine/runtime/pacing.js';
-import { linkedSignal } from '../shared/deadlines.js';
+import { linkedSignal, withinDeadline } from '../shared/deadlines.js';
 import { passes } from './keep-trying.js';
 
 /** The session to watch, and from where. */
@@ -29,35 +28,6 @@ const LOOK_EVERY_MS = 2000;
 
 type ListTimeline = (request: ToolInput<'timeline-list'>) => Promise<TimelineListed>;
 
-/** Tells what is in the timeline of a session after a sequence, the oldest first. */
-export function tailTimeline(
-  session: Token,
-  after: number,
-  list: ListTimeline,
-  on: Pick<TailFollowerOptions<WatchedEvent>, 'tell' | 'failed'>,
-): TailFollower<WatchedEvent> {
-  return new TailFollower<WatchedEvent>({
-    ...on,
-    after,
-    async read(from) {
-      const items: WatchedEvent[] = [];
-      let page: TimelineListed | undefined;
-      let through: number | undefined;
-      do {
-        const cursor: string | undefined = page?.next;
-        page = await list({
-          ...{ session, after: from, kinds: ['result', 'rejected', 'command', 'trace'], limit: 500 },
-          ...(cursor !== undefined && { cursor }),
-        });
-        // The newest first: a later page may see more than the first one did.
-        through ??= page.sequence;
-        items.push(...(page.entries as WatchedEvent[]));
-      } while (page.next !== undefined);
-      return { items: items.toReversed(), through };
-    },
-  });
-}
-
 /** Follows the timeline of a session by requests about it alone, as a user bound to the session may make them. */
 export async function* watchSession(
   transport: Pick<ClientTransport, 'listen'>,
@@ -67,7 +37,6 @@ export async function* watchSession(
 ): AsyncGenerator<WatchedEvent, void> {
   checkOptions(options, { session: true, after: true, signal: true }, 'watch');
   const session = token(options.session, 'session');
-  const newest = async () => (await list({ session, limit: 1 })).sequence;
   let waiting: WatchedEvent[] = [];
   let failure: unknown;
   let wake = () => {};
@@ -75,22 +44,17 @@ export async function* watchSession(
     if (!passes(error)) failure = error;
     wake();
   };
-  const follower = tailTimeline(session, options.after ?? (await newest()), list, {
-    async tell(entries) {
-      waiting.push(...entries);
-      wake();
-    },
-    failed,
-  });
-  const look = async () => {
-    const before = follower.at;
-    follower.endsAt(await newest(), before);
+  const after = options.after ?? (await list({ session, limit: 1 })).sequence;
+  const tell = (entries: readonly WatchedEvent[]) => {
+    waiting.push(...entries);
+    wake();
   };
+  const tail = new TimelineTail(list, { session, after }, { tell, failed });
   const stop = linkedSignal([closing, options.signal]);
   stop.signal.addEventListener('abort', () => wake());
-  const looking = setInterval(() => void look().catch(failed), LOOK_EVERY_MS);
-  const unlisten = transport.listen?.(announcedOn(session), () => follower.poke());
-  follower.poke();
+  const looking = setInterval(() => tail.look(), LOOK_EVERY_MS);
+  const unlisten = transport.listen?.(announcedOn(session), () => tail.poke());
+  tail.poke();
   try {
     while (!stop.signal.aborted) {
       const entries = waiting;
@@ -105,96 +69,108 @@ export async function* watchSession(
   } finally {
     clearInterval(looking);
     unlisten?.();
-    follower.close();
+    tail.close();
     stop.release();
   }
 }
 
-interface TailFollowerOptions<Item> {
-  readonly after: number;
-  /** All items up to `through` were read. */
-  readonly read: (after: number) => Promise<{ readonly items: readonly Item[]; readonly through: number }>;
-  readonly tell: (items: readonly Item[]) => Promise<void>;
+interface TailListener {
+  readonly tell: (events: readonly WatchedEvent[]) => void;
   /** Reports a failed read, which is retried. */
   readonly failed: (error: unknown) => void;
 }
 
-/** An announced item may become readable later: read again after each of these pauses, in milliseconds. */
+/** An announced event may become readable later: read again after each of these pauses, in milliseconds. */
 const PAUSES = [40, 200, 1000];
 const FIRST_RETRY_MS = 250;
 
-/** Tails a log by its cursor: each hint triggers a read from there, so lost or repeated hints neither skip nor repeat items. */
-export class TailFollower<Item> {
-  readonly #options: TailFollowerOptions<Item>;
+/**
+ * Tails the timeline of a session by its cursor: each hint triggers a read from there, so lost or repeated hints neither skip nor
+ * repeat events. A timeline that ends before the cursor was replaced, and is followed from its end.
+ */
+export class TimelineTail {
+  readonly #list: ListTimeline;
+  readonly #session: Token;
+  readonly #on: TailListener;
   #after: number;
-  #isFollowing = false;
+  /** Reads that follow without a hint; undefined while none runs. */
+  #looks: number | undefined;
   #isPoked = false;
   #isClosed = false;
-  #pause = new AbortController();
+  /** Ends the present pause. */
+  #wake = () => {};
 
-  constructor(options: TailFollowerOptions<Item>) {
-    this.#options = options;
-    this.#after = options.after;
+  constructor(
+    list: ListTimeline,
+    { session, after }: { readonly session: Token; readonly after: number },
+    on: TailListener,
+  ) {
+    this.#list = list;
+    this.#session = session;
+    this.#after = after;
+    this.#on = on;
   }
 
-  /** Hints that there may be new items. */
+  /** Hints that there are new events. */
   poke(): void {
     this.#isPoked = true;
-    this.#pause.abort();
-    if (!this.#isFollowing && !this.#isClosed) void this.#follow();
+    this.#wake();
+    this.look(0);
   }
 
-  get at(): number {
-    return this.#after;
-  }
-
-  /**
-   * Reports the end of the log as of a look: a cursor beyond it means that the log was replaced.
-   *
-   * @param before cursor before that look; it may have advanced since
-   */
-  endsAt(sequence: number, before: number): void {
-    if (sequence < before) this.#after = sequence;
-    else if (sequence <= this.#after) return;
-    this.poke();
+  /** Reads once, unless it is reading already. */
+  look(looks = PAUSES.length): void {
+    if (this.#looks !== undefined || this.#isClosed) return;
+    this.#looks = looks;
+    void this.#follow();
   }
 
   close(): void {
     this.#isClosed = true;
-    this.#pause.abort();
+    this.#wake();
   }
 
   async #follow(): Promise<void> {
-    this.#isFollowing = true;
     const backoff = new Backoff(FIRST_RETRY_MS);
-    for (let looks = 0; !this.#isClosed; ) {
+    for (let looks = this.#looks ?? 0; !this.#isClosed; ) {
       if (this.#isPoked) looks = 0;
       this.#isPoked = false;
       let pauseMs: number | undefined;
       try {
-        const { items, through } = await this.#options.read(this.#after);
-        this.#after = Math.max(this.#after, through);
+        const events = await this.#read();
         backoff.reset();
-        if (items.length > 0) await this.#options.tell(items);
+        if (events.length > 0) this.#on.tell(events);
         if (this.#isPoked) continue;
         pauseMs = PAUSES[looks];
         looks += 1;
       } catch (error) {
         if (this.#isClosed) break;
-        this.#options.failed(error);
+        this.#on.failed(error);
         pauseMs = backoff.take();
       }
       if (pauseMs === undefined) break;
-      await this.#wait(pauseMs);
+      if (this.#isPoked) continue;
+      const paused = new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+      await withinDeadline(pauseMs, paused);
     }
-    this.#isFollowing = false;
-    // A hint arrived during the last step.
-    if (this.#isPoked && !this.#isClosed) void this.#follow();
+    this.#looks = undefined;
   }
 
-  async #wait(ms: number): Promise<void> {
-    this.#pause = new AbortController();
-    if (this.#isPoked || this.#isClosed) return;
-    await sleep(ms, undefined, { signal: this.#pause.signal }).catch(() => {});
+  /** Reads everything after the cursor, and moves it. */
+  async #read(): Promise<WatchedEvent[]> {
+    const kinds: WatchedEvent['kind'][] = ['result', 'rejected', 'command', 'trace'];
+    const range = { session: this.#session, after: this.#after, kinds, limit: 500 };
+    let page = await this.#list(range);
+    // The newest first: a later page may see more than the first one did.
+    const { sequence } = page;
+    const events = [...page.entries];
+    while (page.next !== undefined) {
+      page = await this.#list({ ...range, cursor: page.next });
+      events.push(...page.entries);
+    }
+    this.#after = sequence;
+    return events.toReversed() as WatchedEvent[];
   }
 }

@@ -158,30 +158,6 @@ function readObject(
 
 const { text: MAX_TEXT, list: MAX_LIST } = KEPT.outcome;
 
-/** Parts of a fact have limits of their own. */
-const MAX_TEXT_OF: { readonly [field: string]: number | undefined } = {
-  subject: KEPT.fact.subject,
-  relation: KEPT.fact.relation,
-  object: KEPT.fact.object,
-};
-
-/** True if each field has its own name and the kind of value that it must have, and nothing is cut: no rule of reading applies. */
-export function isExact(value: unknown, shape: Wanted, mostText: number = MAX_TEXT): boolean {
-  if (shape.wants === 'boolean') return typeof value === 'boolean';
-  if (shape.wants === 'list')
-    return (
-      Array.isArray(value) &&
-      value.length <= MAX_LIST &&
-      value.every((item) => isExact(item, shape.item, mostText))
-    );
-  if (shape.wants !== 'object') return typeof value === 'string' && value.length <= mostText;
-  if (!isObject(value)) return false;
-  return Object.keys(value).every((key) => {
-    const field = shape.fields.get(key)?.shape;
-    return field !== undefined && isExact(value[key], field, MAX_TEXT_OF[key]);
-  });
-}
-
 /** Notes the texts and lists that the event of a valid result will cut. */
 export function noteClipped(result: object, repairs: Repairs): void {
   const cut = (field: string, kept: number, all: number, what: string): void => {

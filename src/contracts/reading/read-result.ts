@@ -58,7 +58,7 @@ export function readResult(json: unknown, role: Role): Reading {
 }
 
 /** True for a note without summary and facts. */
-export function saysNothing({ summary, facts }: Json, role: Role): boolean {
+function saysNothing({ summary, facts }: Json, role: Role): boolean {
   return kindOf(role).part === 'note' && isEmpty(summary) && isEmpty(facts);
 }
 

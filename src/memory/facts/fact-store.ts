@@ -60,8 +60,6 @@ export class InMemorySessionFactStore {
   /** Findings, suggestions and blockers by task, which its outcomes close. */
   readonly #openByTask: Index = new Map();
   readonly #outcomesByTask: Index = new Map();
-  /** The newest dispatch with an outcome: nearly every dispatch comes after it. */
-  #newestOutcome = 0;
   /** The statements of results, by their text. */
   readonly #texts: Index = new Map();
   /** By the id of the statement. */
@@ -412,8 +410,8 @@ export class InMemorySessionFactStore {
   #closeDone(facts: readonly SessionFact[]): void {
     const done = workDone(facts);
     if (done !== undefined) for (const saying of this.#actions) this.#closeIfDone(saying, done);
+    if (!facts.some(isAction)) return;
     const [{ sourceSequence: from } = { sourceSequence: 0 }] = facts;
-    if (from >= this.#newestOutcome || !facts.some(isAction)) return;
     const actions = [...this.#actions].filter(({ fact }) => fact.sourceSequence === from);
     for (const later of this.#laterThan(from)) for (const saying of actions) this.#closeIfDone(saying, later);
   }
@@ -426,7 +424,7 @@ export class InMemorySessionFactStore {
     if (isDoneBy(saying.actionWords, fact.sourceTaskId, done)) this.#close(saying, done);
   }
 
-  /** Returns the work of later dispatches. */
+  /** Returns the work of later dispatches; nearly always there is none. */
   #laterThan(dispatch: number): WorkDone[] {
     const later = new Map<number, SessionFact[]>();
     for (const outcomes of this.#outcomesByTask.values())
@@ -457,9 +455,7 @@ export class InMemorySessionFactStore {
     if (fact.ref !== undefined && !isSaid(fact)) index(this.#texts, textOf(fact), saying);
     index(this.#groups, groupName(fact), saying);
     if (endsWithTask(fact)) index(this.#openByTask, fact.sourceTaskId, saying);
-    if (!isOutcome(fact)) return;
-    index(this.#outcomesByTask, fact.sourceTaskId, saying);
-    this.#newestOutcome = Math.max(this.#newestOutcome, fact.sourceSequence);
+    if (isOutcome(fact)) index(this.#outcomesByTask, fact.sourceTaskId, saying);
   }
 
   #remove(saying: Saying): void {

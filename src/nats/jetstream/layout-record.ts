@@ -1,19 +1,7 @@
 import { DiscardPolicy, type JetStreamManager, StorageType } from 'nats';
 import { z } from 'zod';
 import { codeOf, ThroughlineError } from '../../contracts/errors.js';
-import {
-  ALL_SESSIONS,
-  ALL_SHARDS,
-  DEFAULT_SHARDS,
-  INSTALLATION_BUCKET,
-  isShardCount,
-  LAYOUT_SUBJECT,
-  layoutInWords,
-  PER_SESSION,
-  type SessionLayout,
-  sessionOfStream,
-  shardOfStream,
-} from '../../contracts/names.js';
+import * as names from '../../contracts/names.js';
 import { jsonOf } from '../../shared/text.js';
 import { isNoResponders, toThroughlineError } from '../connection/nats-errors.js';
 import { readLast, type StreamMessage } from './direct-get.js';
@@ -30,9 +18,9 @@ import { BEING_RESTORED, ensured, SHARDS, type StorePorts } from './topology.js'
  */
 type LayoutReader = Pick<StorePorts, 'connection' | 'timeoutMs'>;
 
-export const LAYOUT_STREAM = `KV_${INSTALLATION_BUCKET}`;
+export const LAYOUT_STREAM = `KV_${names.INSTALLATION_BUCKET}`;
 
-const shards = z.number().refine(isShardCount);
+const shards = z.number().refine(names.isShardCount);
 export const layoutRecord = z.discriminatedUnion('layout', [
   z.object({ layout: z.literal('per-session') }),
   z.object({ layout: z.literal('sharded'), shards }),
@@ -49,7 +37,7 @@ const restoring = z.object({ layout: z.literal(RESTORING.layout) });
 function installationStream(replicas: number) {
   return {
     name: LAYOUT_STREAM,
-    subjects: [`$KV.${INSTALLATION_BUCKET}.>`],
+    subjects: [`$KV.${names.INSTALLATION_BUCKET}.>`],
     description: 'What this installation is, recorded once',
     storage: StorageType.File,
     max_msgs_per_subject: 1,
@@ -72,7 +60,7 @@ export async function beginRestoring(
 
 /** Returns true if a restore was begun, and the layout is not recorded yet. */
 export async function isRestoring(ports: LayoutReader): Promise<boolean> {
-  const message = await readLast(ports.connection, LAYOUT_STREAM, LAYOUT_SUBJECT, ports.timeoutMs);
+  const message = await readLast(ports.connection, LAYOUT_STREAM, names.LAYOUT_SUBJECT, ports.timeoutMs);
   return message !== undefined && restoring.safeParse(jsonOf(message.data)).success;
 }
 
@@ -80,24 +68,24 @@ export async function isRestoring(ports: LayoutReader): Promise<boolean> {
 export async function recordRestored(
   jsm: JetStreamManager,
   ports: LayoutReader,
-  layout: SessionLayout,
+  layout: names.SessionLayout,
 ): Promise<void> {
   await jsm.streams.purge(LAYOUT_STREAM);
   await writeRecord(ports, { ...STORE, ...layout });
 }
 
 async function writeRecord({ connection }: LayoutReader, layout: object): Promise<void> {
-  await connection.jetstream({ checkAPI: false }).publish(LAYOUT_SUBJECT, JSON.stringify(layout));
+  await connection.jetstream({ checkAPI: false }).publish(names.LAYOUT_SUBJECT, JSON.stringify(layout));
 }
 
 /** Returns the record; `undefined` if there is none, or the user may not read it. */
 export async function readLayout({
   connection,
   timeoutMs,
-}: LayoutReader): Promise<SessionLayout | undefined> {
+}: LayoutReader): Promise<names.SessionLayout | undefined> {
   try {
     // Only this record of the stream: a user may be allowed no other.
-    const message = await readLast(connection, LAYOUT_STREAM, LAYOUT_SUBJECT, timeoutMs);
+    const message = await readLast(connection, LAYOUT_STREAM, names.LAYOUT_SUBJECT, timeoutMs);
     return message && layoutIn(message);
   } catch (error) {
     if (isNoResponders(error)) return undefined;
@@ -107,30 +95,30 @@ export async function readLayout({
   }
 }
 
-function layoutIn({ data, foreign }: StreamMessage): SessionLayout {
+function layoutIn({ data, foreign }: StreamMessage): names.SessionLayout {
   const json = foreign === undefined ? jsonOf(data) : undefined;
   const record = layoutRecord.safeParse(json).data;
   if (record !== undefined && ofThisVersion.safeParse(json).success) return record;
   if (restoring.safeParse(json).success) throw new ThroughlineError('config_invalid', BEING_RESTORED);
   throw new ThroughlineError(
     'config_invalid',
-    `the key layout of bucket ${INSTALLATION_BUCKET} does not hold a layout that this version knows: update throughline to the version of the services, or have an administrator remove it`,
+    `the key layout of bucket ${names.INSTALLATION_BUCKET} does not hold a layout that this version knows: update throughline to the version of the services, or have an administrator remove it`,
   );
 }
 
 /** The configured layout. Default: the installation's, or `per-session` for a new one. */
 export interface WantedLayout {
-  readonly layout?: SessionLayout['layout'] | undefined;
+  readonly layout?: names.SessionLayout['layout'] | undefined;
   /** Only for `sharded`. */
   readonly shards?: number | undefined;
 }
 
 /** Returns the layout without recording one. Throws ThroughlineError `config_invalid` if the settings contradict it. */
-export async function seenLayout(ports: LayoutReader, wanted: WantedLayout): Promise<SessionLayout> {
+export async function seenLayout(ports: LayoutReader, wanted: WantedLayout): Promise<names.SessionLayout> {
   return requireWanted((await readLayout(ports)) ?? chosen(wanted), wanted);
 }
 
-export async function recordedLayout(ports: StorePorts, wanted: WantedLayout): Promise<SessionLayout> {
+export async function recordedLayout(ports: StorePorts, wanted: WantedLayout): Promise<names.SessionLayout> {
   try {
     await ensured(ports.jsm, installationStream(ports.replicas));
     return requireWanted((await readLayout(ports)) ?? (await recordFirst(ports, wanted)), wanted);
@@ -139,43 +127,50 @@ export async function recordedLayout(ports: StorePorts, wanted: WantedLayout): P
   }
 }
 
-async function layoutOfStreams(jsm: JetStreamManager): Promise<SessionLayout | undefined> {
-  for await (const name of jsm.streams.names(ALL_SHARDS)) {
-    if (shardOfStream(name) === undefined) continue;
+async function layoutOfStreams(jsm: JetStreamManager): Promise<names.SessionLayout | undefined> {
+  for await (const name of jsm.streams.names(names.ALL_SHARDS)) {
+    if (names.shardOfStream(name) === undefined) continue;
     const { metadata } = (await jsm.streams.info(name)).config;
     const shards = Number(metadata?.[SHARDS]);
-    if (isShardCount(shards)) return { layout: 'sharded', shards };
+    if (names.isShardCount(shards)) return { layout: 'sharded', shards };
   }
-  for await (const name of jsm.streams.names(ALL_SESSIONS)) {
-    if (sessionOfStream(name) !== undefined) return PER_SESSION;
+  for await (const name of jsm.streams.names(names.ALL_SESSIONS)) {
+    if (names.sessionOfStream(name) !== undefined) return names.PER_SESSION;
   }
   return undefined;
 }
 
-async function recordFirst(ports: StorePorts, wanted: WantedLayout): Promise<SessionLayout> {
+async function recordFirst(ports: StorePorts, wanted: WantedLayout): Promise<names.SessionLayout> {
   const first = (await layoutOfStreams(ports.jsm)) ?? chosen(wanted);
-  const { outcome } = await ports.publisher.publish(LAYOUT_SUBJECT, JSON.stringify({ ...STORE, ...first }), {
-    stream: LAYOUT_STREAM,
-    expectedLastOfSubjects: { sequence: 0, subjects: LAYOUT_SUBJECT },
-  });
+  const { outcome } = await ports.publisher.publish(
+    names.LAYOUT_SUBJECT,
+    JSON.stringify({ ...STORE, ...first }),
+    {
+      stream: LAYOUT_STREAM,
+      expectedLastOfSubjects: { sequence: 0, subjects: names.LAYOUT_SUBJECT },
+    },
+  );
   if (outcome === 'stored') return first;
   // Another service came first. A replica may lag: the leader does not.
-  const found = await newestStored(ports.jsm, LAYOUT_STREAM, LAYOUT_SUBJECT);
+  const found = await newestStored(ports.jsm, LAYOUT_STREAM, names.LAYOUT_SUBJECT);
   if (found !== undefined) return layoutIn(found);
-  throw new ThroughlineError('unavailable', `${LAYOUT_SUBJECT} cannot be read`);
+  throw new ThroughlineError('unavailable', `${names.LAYOUT_SUBJECT} cannot be read`);
 }
 
-function chosen({ layout, shards = DEFAULT_SHARDS }: WantedLayout): SessionLayout {
-  return layout === 'sharded' ? { layout, shards } : PER_SESSION;
+function chosen({ layout, shards = names.DEFAULT_SHARDS }: WantedLayout): names.SessionLayout {
+  return layout === 'sharded' ? { layout, shards } : names.PER_SESSION;
 }
 
-function requireWanted(layout: SessionLayout, { layout: wanted, shards }: WantedLayout): SessionLayout {
+function requireWanted(
+  layout: names.SessionLayout,
+  { layout: wanted, shards }: WantedLayout,
+): names.SessionLayout {
   const there = layout.layout === 'sharded' ? layout.shards : undefined;
   if (wanted === undefined || (wanted === layout.layout && (shards ?? there) === there)) return layout;
   const setting = shards === undefined ? wanted : `${wanted}:${shards}`;
   throw new ThroughlineError(
     'config_invalid',
-    `THROUGHLINE_LAYOUT is ${setting}, but this installation has ${layoutInWords(layout)}, as its record says: leave it out`,
+    `THROUGHLINE_LAYOUT is ${setting}, but this installation has ${names.layoutInWords(layout)}, as its record says: leave it out`,
     { details: { ...layout } },
   );
 }

@@ -1,13 +1,5 @@
 import type { JetStreamManager, NatsConnection } from 'nats';
-import {
-  ALL_SESSIONS,
-  ALL_SHARDS,
-  sessionOfSubject,
-  sessionSubjects,
-  shardOf,
-  shardOfStream,
-  type Token,
-} from '../../contracts/names.js';
+import * as names from '../../contracts/names.js';
 import type { ActiveSession } from '../../engine/ports/session-log.js';
 import { batchFrom, type StreamMessage } from './direct-get.js';
 import type { ErasePorts } from './erase-messages.js';
@@ -17,7 +9,7 @@ import { newestMessage } from './newest-page.js';
 interface ShardCounts {
   readonly stream: string;
   readonly last: number;
-  readonly sessions: ReadonlyMap<Token, SessionCount>;
+  readonly sessions: ReadonlyMap<names.Token, SessionCount>;
 }
 
 interface SessionCount {
@@ -27,14 +19,14 @@ interface SessionCount {
 
 /** Counts the events of all sessions, shard by shard. Throws the client's errors. */
 async function* shardCounts(jsm: JetStreamManager, shards: number): AsyncGenerator<ShardCounts> {
-  for await (const stream of jsm.streams.names(ALL_SHARDS)) {
-    const shard = shardOfStream(stream);
+  for await (const stream of jsm.streams.names(names.ALL_SHARDS)) {
+    const shard = names.shardOfStream(stream);
     if (shard === undefined) continue;
-    const { state } = await jsm.streams.info(stream, { subjects_filter: ALL_SESSIONS });
-    const sessions = new Map<Token, SessionCount>();
+    const { state } = await jsm.streams.info(stream, { subjects_filter: names.ALL_SESSIONS });
+    const sessions = new Map<names.Token, SessionCount>();
     for (const [subject, count] of Object.entries(state.subjects ?? {})) {
-      const session = sessionOfSubject(subject);
-      if (session === undefined || shardOf(session, shards) !== shard) continue;
+      const session = names.sessionOfSubject(subject);
+      if (session === undefined || names.shardOf(session, shards) !== shard) continue;
       const { events = 0, types = 0 } = sessions.get(session) ?? {};
       sessions.set(session, { events: events + count, types: types + 1 });
     }
@@ -50,7 +42,7 @@ interface Counted {
 /** Tells how far each session in shards has come, with few requests: it asks again only for those whose count has changed. */
 export class ShardActivity {
   readonly #ports: ErasePorts;
-  readonly #active = new Map<Token, Counted>();
+  readonly #active = new Map<names.Token, Counted>();
 
   constructor(ports: ErasePorts) {
     this.#ports = ports;
@@ -58,7 +50,7 @@ export class ShardActivity {
 
   /** Throws as `shardCounts`. */
   async activity(shards: number): Promise<ActiveSession[]> {
-    const seen = new Set<Token>();
+    const seen = new Set<names.Token>();
     for await (const shard of shardCounts(this.#ports.jsm, shards)) {
       for (const session of shard.sessions.keys()) seen.add(session);
       await this.#refresh(shard);
@@ -86,8 +78,8 @@ export class ShardActivity {
     }
   }
 
-  async #leaderSays(stream: string, session: Token): Promise<ActiveSession | undefined> {
-    const newest = await newestMessage(this.#ports.jsm, stream, sessionSubjects(session));
+  async #leaderSays(stream: string, session: names.Token): Promise<ActiveSession | undefined> {
+    const newest = await newestMessage(this.#ports.jsm, stream, names.sessionSubjects(session));
     return newest && { session, sequence: newest.seq, at: newest.time.toISOString() };
   }
 }
@@ -105,14 +97,14 @@ async function newestInShard(
   connection: NatsConnection,
   { stream, last, sessions }: ShardCounts,
   timeoutMs: number,
-): Promise<Map<Token, StreamMessage>> {
-  const newest = new Map<Token, StreamMessage>();
+): Promise<Map<names.Token, StreamMessage>> {
+  const newest = new Map<names.Token, StreamMessage>();
   for (const some of portions(sessions)) {
-    const wanted = { multi_last: some.map(sessionSubjects) };
+    const wanted = { multi_last: some.map(names.sessionSubjects) };
     const { messages, pending, upTo } = await batchFrom(connection, stream, wanted, timeoutMs);
     if (upTo < last || pending > 0) continue;
     for (const message of messages) {
-      const session = sessionOfSubject(message.subject);
+      const session = names.sessionOfSubject(message.subject);
       if (session !== undefined && message.sequence > (newest.get(session)?.sequence ?? 0))
         newest.set(session, message);
     }
@@ -120,8 +112,8 @@ async function newestInShard(
   return newest;
 }
 
-function* portions(sessions: ReadonlyMap<Token, SessionCount>): Generator<Token[]> {
-  let some: Token[] = [];
+function* portions(sessions: ReadonlyMap<names.Token, SessionCount>): Generator<names.Token[]> {
+  let some: names.Token[] = [];
   let subjects = 0;
   for (const [session, { types }] of sessions) {
     if (some.length > 0 && subjects + types > SUBJECTS_AT_ONCE) {

@@ -10,33 +10,7 @@ import {
   type StreamInfo,
 } from 'nats';
 import { ThroughlineError } from '../../contracts/errors.js';
-import {
-  ALL_SESSIONS,
-  ALL_SHARDS,
-  DISPATCH_STREAM,
-  DISPATCH_SUBJECTS,
-  INDEX_BUCKET,
-  isToken,
-  LEARNINGS_STREAM,
-  LEARNINGS_SUBJECTS,
-  LIFECYCLE_BUCKET,
-  PROJECT_KEY,
-  PROMPTS_STREAM,
-  PROMPTS_SUBJECTS,
-  REJECTED_STREAM,
-  REJECTED_SUBJECTS,
-  type SessionLayout,
-  SNAPSHOT_BUCKET,
-  sessionOfStream,
-  sessionSubject,
-  sessionSubjects,
-  shardOf,
-  shardOfStream,
-  shardStream,
-  shardSubjects,
-  TELEMETRY_BUCKET,
-  token,
-} from '../../contracts/names.js';
+import * as names from '../../contracts/names.js';
 import { Semaphore } from '../../engine/runtime/pacing.js';
 import { API, apiCode, ifExists, takenByAnother } from '../connection/nats-errors.js';
 import type { AckedPublisher } from './acked-publisher.js';
@@ -64,7 +38,7 @@ export const RESTORING_SUBJECT = 'throughline.restoring';
 export const BEING_RESTORED =
   'a backup is being restored into this installation, or its restore was cut off: wait for its end, or run "throughline admin restore DIR" again';
 
-const BUCKETS = [LIFECYCLE_BUCKET, SNAPSHOT_BUCKET, TELEMETRY_BUCKET, INDEX_BUCKET];
+const BUCKETS = [names.LIFECYCLE_BUCKET, names.SNAPSHOT_BUCKET, names.TELEMETRY_BUCKET, names.INDEX_BUCKET];
 
 /**
  * The streams of an installation and their subjects, except session logs, leases and the record of the layout: each before
@@ -72,23 +46,23 @@ const BUCKETS = [LIFECYCLE_BUCKET, SNAPSHOT_BUCKET, TELEMETRY_BUCKET, INDEX_BUCK
  */
 export const STREAMS: ReadonlyMap<string, string> = new Map([
   ...BUCKETS.map((bucket) => [`KV_${bucket}`, `$KV.${bucket}.>`] as const),
-  [PROMPTS_STREAM, PROMPTS_SUBJECTS],
-  [REJECTED_STREAM, REJECTED_SUBJECTS],
-  [LEARNINGS_STREAM, LEARNINGS_SUBJECTS],
-  [DISPATCH_STREAM, DISPATCH_SUBJECTS],
+  [names.PROMPTS_STREAM, names.PROMPTS_SUBJECTS],
+  [names.REJECTED_STREAM, names.REJECTED_SUBJECTS],
+  [names.LEARNINGS_STREAM, names.LEARNINGS_SUBJECTS],
+  [names.DISPATCH_STREAM, names.DISPATCH_SUBJECTS],
 ]);
 
 /** Returns true if a stream holds events of sessions, in either layout. */
 export function isSessionLog(stream: string): boolean {
-  return sessionOfStream(stream) !== undefined || shardOfStream(stream) !== undefined;
+  return names.sessionOfStream(stream) !== undefined || names.shardOfStream(stream) !== undefined;
 }
 
 /** Returns the subjects of one of our streams; `undefined` for any other. */
 export function subjectsOf(stream: string): string | undefined {
-  const session = sessionOfStream(stream);
-  if (session !== undefined) return sessionSubjects(session);
-  const shard = shardOfStream(stream);
-  return shard === undefined ? STREAMS.get(stream) : shardSubjects(shard);
+  const session = names.sessionOfStream(stream);
+  if (session !== undefined) return names.sessionSubjects(session);
+  const shard = names.shardOfStream(stream);
+  return shard === undefined ? STREAMS.get(stream) : names.shardSubjects(shard);
 }
 
 /** Prompts per session. */
@@ -113,18 +87,18 @@ export async function ensureDispatchStream(
   numbers: HighWaterMark,
 ): Promise<void> {
   const config = fileStream(
-    DISPATCH_STREAM,
-    DISPATCH_SUBJECTS,
+    names.DISPATCH_STREAM,
+    names.DISPATCH_SUBJECTS,
     'Results as agent runtimes published them',
     options,
   );
-  const there = await existing(jsm, DISPATCH_STREAM, DISPATCH_SUBJECTS);
+  const there = await existing(jsm, names.DISPATCH_STREAM, names.DISPATCH_SUBJECTS);
   const highest = await numbers.highest();
   if (there === undefined) {
     const first = highest === undefined ? {} : { first_seq: highest + DISPATCH_MARGIN };
     await create(jsm, { ...config, ...first });
   } else if (highest !== undefined && there.state.last_seq < highest)
-    throw restoredAlone(DISPATCH_STREAM, there.state.last_seq, `the installation has given ${highest}`);
+    throw restoredAlone(names.DISPATCH_STREAM, there.state.last_seq, `the installation has given ${highest}`);
   if (highest === undefined) await numbers.record(there?.state.last_seq ?? 0);
 }
 
@@ -132,7 +106,7 @@ export async function ensureDispatchStream(
 export function ensureRejectedStream(jsm: JetStreamManager, options: TopologyOptions): Promise<boolean> {
   return ensured(
     jsm,
-    fileStream(REJECTED_STREAM, REJECTED_SUBJECTS, 'Results that could not be used', options),
+    fileStream(names.REJECTED_STREAM, names.REJECTED_SUBJECTS, 'Results that could not be used', options),
   );
 }
 
@@ -142,14 +116,19 @@ const PROMPTS_MAX_AGE_DAYS = 30;
 /** Returns true if it was created. */
 export function ensurePromptsStream(jsm: JetStreamManager, options: TopologyOptions): Promise<boolean> {
   return ensured(jsm, {
-    ...fileStream(PROMPTS_STREAM, PROMPTS_SUBJECTS, 'Traces of the prompts compiled last', options),
+    ...fileStream(
+      names.PROMPTS_STREAM,
+      names.PROMPTS_SUBJECTS,
+      'Traces of the prompts compiled last',
+      options,
+    ),
     max_msgs_per_subject: RING_SIZE,
     max_age: nanos(PROMPTS_MAX_AGE_DAYS * 86_400_000),
   });
 }
 
 export async function ensureLearningsStream(jsm: JetStreamManager, options: TopologyOptions): Promise<void> {
-  if ((await existing(jsm, LEARNINGS_STREAM, LEARNINGS_SUBJECTS)) === undefined)
+  if ((await existing(jsm, names.LEARNINGS_STREAM, names.LEARNINGS_SUBJECTS)) === undefined)
     await createLearningsStream(jsm, 0, options);
 }
 
@@ -160,8 +139,8 @@ export async function createLearningsStream(
   options: TopologyOptions,
 ): Promise<StreamInfo> {
   const description = 'Learnings and proposals of each project';
-  const config = fileStream(LEARNINGS_STREAM, LEARNINGS_SUBJECTS, description, options);
-  return createShared(jsm, config, highest, (key) => key.startsWith(PROJECT_KEY));
+  const config = fileStream(names.LEARNINGS_STREAM, names.LEARNINGS_SUBJECTS, description, options);
+  return createShared(jsm, config, highest, (key) => key.startsWith(names.PROJECT_KEY));
 }
 
 /**
@@ -181,25 +160,30 @@ export const SHARDS = 'throughline.shards';
  */
 export async function createLogStream(
   jsm: JetStreamManager,
-  layout: SessionLayout,
+  layout: names.SessionLayout,
   name: string,
   highest: number,
   options: TopologyOptions,
 ): Promise<StreamInfo> {
-  const session = sessionOfStream(name);
+  const session = names.sessionOfStream(name);
   if (session !== undefined) {
-    const config = fileStream(name, sessionSubjects(session), `Events of session ${session}`, options);
+    const config = fileStream(name, names.sessionSubjects(session), `Events of session ${session}`, options);
     return createBeyond(jsm, config, Math.max(highest, await newestSnapshot(jsm, session)));
   }
   const shards = layout.layout === 'sharded' ? layout.shards : 1;
-  const shard = shardOfStream(name) ?? 0;
+  const shard = names.shardOfStream(name) ?? 0;
   const description = `Events of the sessions of shard ${shard} of ${shards}`;
   const config = {
-    ...fileStream(name, shardSubjects(shard), description, options),
+    ...fileStream(name, names.shardSubjects(shard), description, options),
     ...shardConfig(shard, String(shards)),
     duplicate_window: nanos(SHARD_DEDUPE_MS),
   };
-  return createShared(jsm, config, highest, (key) => isToken(key) && shardOf(key, shards) === shard);
+  return createShared(
+    jsm,
+    config,
+    highest,
+    (key) => names.isToken(key) && names.shardOf(key, shards) === shard,
+  );
 }
 
 /** The part of a shard's configuration that follows from its number and their count. */
@@ -208,7 +192,7 @@ export function shardConfig(
   shards: string,
 ): Pick<StreamConfig, 'metadata' | 'subject_transform'> {
   return {
-    subject_transform: { src: shardSubjects(shard), dest: 'session.{{wildcard(1)}}.>' },
+    subject_transform: { src: names.shardSubjects(shard), dest: 'session.{{wildcard(1)}}.>' },
     metadata: { [SHARDS]: shards },
   };
 }
@@ -245,16 +229,16 @@ export function restoredText(stream: string, last: number, seen: string): string
   return `stream ${stream} is at ${last}, but ${seen}: it was restored from an earlier backup, and new messages would not count`;
 }
 
-const SNAPSHOTS = `KV_${SNAPSHOT_BUCKET}`;
+const SNAPSHOTS = `KV_${names.SNAPSHOT_BUCKET}`;
 
 /** Returns the sequence of the newest snapshot of a session, or under the key of a project; 0 for none. */
 export async function newestSnapshot(jsm: JetStreamManager, key: string): Promise<number> {
-  return (await newestOf(jsm, SNAPSHOTS, `$KV.${SNAPSHOT_BUCKET}.${key}`, snapshotAt)) ?? 0;
+  return (await newestOf(jsm, SNAPSHOTS, `$KV.${names.SNAPSHOT_BUCKET}.${key}`, snapshotAt)) ?? 0;
 }
 
 async function highestSnapshot(jsm: JetStreamManager, isMeant: (key: string) => boolean): Promise<number> {
   const { state } = (await ifExists(jsm.streams.info(SNAPSHOTS, { subjects_filter: '>' }))) ?? {};
-  const before = `$KV.${SNAPSHOT_BUCKET}.`.length;
+  const before = `$KV.${names.SNAPSHOT_BUCKET}.`.length;
   const keys = Object.keys(state?.subjects ?? {}).map((subject) => subject.slice(before));
   const turns = new Semaphore(READ_AT_ONCE);
   const found = keys.filter(isMeant).map((key) => turns.run(() => newestSnapshot(jsm, key)));
@@ -344,11 +328,14 @@ export async function strangersOn(jsm: JetStreamManager, subjects: string): Prom
  * Refuses to start if a stream of another application has the events of sessions. In the layout `per-session` one session stands
  * for all, to avoid listing thousands of streams; the doctor checks each.
  */
-export async function refuseStrangersOnSessions(jsm: JetStreamManager, layout: SessionLayout): Promise<void> {
+export async function refuseStrangersOnSessions(
+  jsm: JetStreamManager,
+  layout: names.SessionLayout,
+): Promise<void> {
   const [subjects, looked, ours] =
     layout.layout === 'per-session'
-      ? [ALL_SESSIONS, sessionSubject(token('any', 'session'), 'result.0'), 'SESSION_NAME']
-      : [ALL_SHARDS, ALL_SHARDS, shardStream(0)];
+      ? [names.ALL_SESSIONS, names.sessionSubject(names.token('any', 'session'), 'result.0'), 'SESSION_NAME']
+      : [names.ALL_SHARDS, names.ALL_SHARDS, names.shardStream(0)];
   const owners = await strangersOn(jsm, looked);
   if (owners.length > 0) throw takenByAnother(subjects, owners.join(', '), ours);
 }

@@ -1,20 +1,6 @@
 import type { StreamInfo } from 'nats';
 import { LEARNING_EVENTS, type LearningEvent } from '../../contracts/learning-events.js';
-import {
-  ALL_SESSIONS,
-  LEARNINGS_STREAM,
-  LEARNINGS_SUBJECTS,
-  learningSubject,
-  PROJECT_KEY,
-  PUBLISHED_EVENTS,
-  projectOfSubject,
-  publishedOn,
-  type SessionLayout,
-  sessionOfStream,
-  sessionSubject,
-  streamOf,
-  type Token,
-} from '../../contracts/names.js';
+import * as names from '../../contracts/names.js';
 import { RESULT_PATHS, SESSION_EVENTS, type SessionEvent } from '../../contracts/session-events.js';
 import { NONE_FORGOTTEN } from '../../engine/ports/session-lifecycle.js';
 import type {
@@ -47,18 +33,18 @@ export class NatsSessionLog
   implements SessionLog, SessionActivity, NewestResults
 {
   readonly #ports: StorePorts;
-  readonly #layout: SessionLayout;
+  readonly #layout: names.SessionLayout;
   readonly #shards: ShardActivity;
 
   /** @param lifecycle default: none is forgotten */
-  constructor(ports: StorePorts, layout: SessionLayout, lifecycle = NONE_FORGOTTEN) {
+  constructor(ports: StorePorts, layout: names.SessionLayout, lifecycle = NONE_FORGOTTEN) {
     const { jsm } = ports;
-    const stream = (session: Token) => streamOf(layout, session);
+    const stream = (session: names.Token) => names.streamOf(layout, session);
     const streams = new KeyStreams(jsm, {
       nameOf: stream,
       make(name, highest) {
         // The next log of a forgotten session starts above the old one.
-        const session = sessionOfStream(name);
+        const session = names.sessionOfStream(name);
         const last = session === undefined ? undefined : lifecycle.forgotten(session)?.sequence;
         return createLogStream(jsm, layout, name, Math.max(highest, last ?? 0), ports);
       },
@@ -70,8 +56,8 @@ export class NatsSessionLog
       {
         format: SESSION_EVENTS,
         stream,
-        subject: sessionSubject,
-        intake: (session, path) => publishedOn(layout, session, path),
+        subject: names.sessionSubject,
+        intake: (session, path) => names.publishedOn(layout, session, path),
         // Avoids one more request per command.
         asksForStream: 'after_conflict',
         hasOwnStreams: layout.layout === 'per-session',
@@ -84,14 +70,14 @@ export class NatsSessionLog
     this.#shards = new ShardActivity(ports);
   }
 
-  async newestResults(session: Token): Promise<NewestAt[]> {
+  async newestResults(session: names.Token): Promise<NewestAt[]> {
     const { connection, timeoutMs } = this.#ports;
-    const wanted = { multi_last: [sessionSubject(session, RESULT_PATHS)] };
-    const stream = streamOf(this.#layout, session);
+    const wanted = { multi_last: [names.sessionSubject(session, RESULT_PATHS)] };
+    const stream = names.streamOf(this.#layout, session);
     const { messages } = await batchFrom(connection, stream, wanted, timeoutMs).catch((error: unknown) => {
       throw toThroughlineError(error, `reading session ${session}`);
     });
-    const before = sessionSubject(session, '').length;
+    const before = names.sessionSubject(session, '').length;
     return messages.map((message) => ({
       path: message.subject.slice(before),
       sequence: message.sequence,
@@ -103,27 +89,27 @@ export class NatsSessionLog
     const layout = this.#layout;
     try {
       if (layout.layout === 'sharded') return await this.#shards.activity(layout.shards);
-      return activeOf(await listedStreams(this.#ports.jsm, ALL_SESSIONS));
+      return activeOf(await listedStreams(this.#ports.jsm, names.ALL_SESSIONS));
     } catch (error) {
       throw toThroughlineError(error, 'listing sessions');
     }
   }
 
-  follow(onMoved: (session: Token) => void): Unwatch {
-    return followEvents(this.#ports.connection, onMoved, [PUBLISHED_EVENTS[this.#layout.layout]]);
+  follow(onMoved: (session: names.Token) => void): Unwatch {
+    return followEvents(this.#ports.connection, onMoved, [names.PUBLISHED_EVENTS[this.#layout.layout]]);
   }
 }
 
 function activeOf({ found, leaderless }: { readonly found: StreamInfo[]; readonly leaderless: string[] }) {
   const all: (ActiveSession | LeaderlessSession)[] = [];
   for (const { config, created, state } of found) {
-    const session = sessionOfStream(config.name);
+    const session = names.sessionOfStream(config.name);
     if (session === undefined) continue;
     const at = state.messages === 0 ? created : state.last_ts;
     all.push({ session, sequence: state.last_seq, at: new Date(at).toISOString() });
   }
   for (const name of leaderless) {
-    const session = sessionOfStream(name);
+    const session = names.sessionOfStream(name);
     if (session !== undefined) all.push({ session, sequence: undefined });
   }
   return all;
@@ -134,16 +120,16 @@ export class NatsLearningLog extends NatsEventLog<LearningEvent> implements Lear
 
   constructor(ports: StorePorts) {
     const { jsm } = ports;
-    const nameOf = () => LEARNINGS_STREAM;
+    const nameOf = () => names.LEARNINGS_STREAM;
     const streams = new KeyStreams(jsm, {
       nameOf,
       make: (_, highest) => createLearningsStream(jsm, highest, ports),
-      snapshot: (project) => newestSnapshot(jsm, PROJECT_KEY + project),
+      snapshot: (project) => newestSnapshot(jsm, names.PROJECT_KEY + project),
     });
     const layout = {
       format: LEARNING_EVENTS,
       stream: nameOf,
-      subject: learningSubject,
+      subject: names.learningSubject,
       // Learnings are few, and a decision based on lost ones would never be revised.
       asksForStream: 'always',
     } as const;
@@ -151,10 +137,14 @@ export class NatsLearningLog extends NatsEventLog<LearningEvent> implements Lear
     this.#ports = ports;
   }
 
-  async projects(): Promise<Token[]> {
-    const request = this.#ports.jsm.streams.info(LEARNINGS_STREAM, { subjects_filter: LEARNINGS_SUBJECTS });
+  async projects(): Promise<names.Token[]> {
+    const request = this.#ports.jsm.streams.info(names.LEARNINGS_STREAM, {
+      subjects_filter: names.LEARNINGS_SUBJECTS,
+    });
     const { state } = (await ifExists(request, 'listing the projects')) ?? {};
-    const projects = Object.keys(state?.subjects ?? {}).flatMap((subject) => projectOfSubject(subject) ?? []);
+    const projects = Object.keys(state?.subjects ?? {}).flatMap(
+      (subject) => names.projectOfSubject(subject) ?? [],
+    );
     return [...new Set(projects)].sort();
   }
 }

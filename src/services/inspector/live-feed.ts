@@ -1,12 +1,5 @@
 import type { LiveEvents } from '../../contracts/inspector-api.js';
-import {
-  isToken,
-  LEARNINGS_SUBJECTS,
-  PROMPTS_SUBJECTS,
-  PUBLISHED_EVENTS,
-  publishedEvent,
-  rejectedSubjects,
-} from '../../contracts/names.js';
+import * as names from '../../contracts/names.js';
 import type { LiveTransport } from '../../engine/ports/client-transport.js';
 
 type Browser = ReadableStreamDefaultController<Uint8Array<ArrayBuffer>>;
@@ -72,12 +65,12 @@ export class LiveFeed {
       () => clearInterval(beat),
       transport.onState(() => this.#tell(this.#state())),
       // The subjects of the other layout stay silent.
-      ...Object.values(PUBLISHED_EVENTS).map((subjects) =>
+      ...Object.values(names.PUBLISHED_EVENTS).map((subjects) =>
         transport.listen(subjects, (subject) => this.#happened(subject)),
       ),
-      transport.listen(PROMPTS_SUBJECTS, (subject) => this.#compiled(subject)),
-      transport.listen(rejectedSubjects(undefined, undefined), (subject) => this.#rejected(subject)),
-      transport.listen(LEARNINGS_SUBJECTS, (subject) => this.#learned(subject)),
+      transport.listen(names.PROMPTS_SUBJECTS, (subject) => this.#compiled(subject)),
+      transport.listen(names.rejectedSubjects(undefined, undefined), (subject) => this.#rejected(subject)),
+      transport.listen(names.LEARNINGS_SUBJECTS, (subject) => this.#learned(subject)),
     ];
   }
 
@@ -93,19 +86,19 @@ export class LiveFeed {
   }
 
   #happened(subject: string): void {
-    const event = publishedEvent(subject);
+    const event = names.publishedEvent(subject);
     if (event !== undefined) this.#changes.push(subject, { ...event, at: now() });
   }
 
   #compiled(subject: string): void {
     const [, session] = subject.split('.');
-    if (isToken(session)) this.#prompts.push(subject, { session, at: now() });
+    if (names.isToken(session)) this.#prompts.push(subject, { session, at: now() });
   }
 
   #rejected(subject: string): void {
     const [, session, role] = subject.split('.');
     const of = {
-      ...(isToken(session) && session !== '_' && { session }),
+      ...(names.isToken(session) && session !== '_' && { session }),
       ...(role !== '_' && role && { role }),
     };
     this.#tell(sent('rejected', { ...of, at: now() }));
@@ -113,7 +106,7 @@ export class LiveFeed {
 
   #learned(subject: string): void {
     const [, project] = subject.split('.');
-    if (isToken(project)) this.#learnings.push(project, { project, at: now() });
+    if (names.isToken(project)) this.#learnings.push(project, { project, at: now() });
   }
 
   #state(): Uint8Array<ArrayBuffer> {

@@ -12,6 +12,7 @@ import { Semaphore } from '../../engine/runtime/pacing.js';
 import { foundInWork, sessionFigures } from '../../memory/session/plan-status.js';
 import type { SessionState } from '../../memory/session/session-state.js';
 import { recallFrom } from '../../prompt/recall.js';
+import { insertSorted } from '../../shared/collections.js';
 import { withinDeadline } from '../../shared/deadlines.js';
 import { spanMs } from '../../shared/text.js';
 import type { Handlers } from '../common/service-shell.js';
@@ -83,12 +84,23 @@ export class SessionList {
     const { table, lifecycle, now } = this.#options;
     const fits = filterOf(request, now());
     const leaving = new Set(lifecycle.unfinished());
-    const selection = new SessionSelection(request.limit, begin, now());
+    const best: Selected[] = [];
+    let [total, following, asOf] = [0, 0, begin?.asOf ?? now()];
     for (const row of table.rows()) {
-      if (leaving.has(row.session) || !fits(row, lifecycle.archived(row.session) !== undefined)) continue;
-      selection.offer(row, request.brief ? 2 : (row.known?.rank ?? 2));
+      const { session, at } = row;
+      if (leaving.has(session) || !fits(row, lifecycle.archived(session) !== undefined)) continue;
+      total += 1;
+      // On the first page nothing has moved since, whatever other clocks say.
+      if (begin === undefined) asOf = Math.max(asOf, at);
+      const rank = at > asOf ? MOVED_SINCE : request.brief ? 2 : (row.known?.rank ?? 2);
+      const place = { row, rank, at, session };
+      if (begin !== undefined && inOrder(place, begin) <= 0) continue;
+      following += 1;
+      insertSorted(best, place, request.limit, (one, other) => inOrder(one, other) < 0);
     }
-    return selection.page();
+    const last = best.at(-1);
+    const next = last !== undefined && following > best.length ? { ...last, asOf } : undefined;
+    return { rows: best.map(({ row }) => row), total, next };
   }
 
   async #fold(rows: readonly Row[], end: number): Promise<void> {
@@ -211,72 +223,21 @@ interface Page {
   readonly next: PagePlace | undefined;
 }
 
-interface Selected {
+/** A session at its position. */
+interface Selected extends Omit<PagePlace, 'asOf'> {
   readonly row: Row;
-  readonly place: Omit<PagePlace, 'asOf'>;
 }
 
 /**
- * Selects the next sessions in one pass: stalled sessions first, then those that wait, then the others, newest first.
+ * Compares positions: stalled sessions come first, then those that wait, then the others, newest first.
  *
  * Sessions move while someone pages. One that moved since the first page comes after all others, by name: it may appear twice,
  * but is never skipped.
  */
-class SessionSelection {
-  readonly #limit: number;
-  readonly #begin: PagePlace | undefined;
-  readonly #best: Selected[] = [];
-  /** Place of the last session that is selected, once there are enough. */
-  #last: Selected['place'] | undefined;
-  #total = 0;
-  #after = 0;
-  #asOf: number;
-
-  /** @param begin end of the previous page; default: the first page */
-  constructor(limit: number, begin: PagePlace | undefined, now: number) {
-    this.#limit = limit;
-    this.#begin = begin;
-    this.#asOf = begin?.asOf ?? now;
-  }
-
-  offer(row: Row, rank: number): void {
-    this.#total += 1;
-    const { session, at } = row;
-    // On the first page nothing has moved since, whatever other clocks say.
-    if (this.#begin === undefined) this.#asOf = Math.max(this.#asOf, at);
-    const isLate = this.#begin !== undefined && at > this.#asOf;
-    const rankNow = isLate ? MOVED_SINCE : rank;
-    // Without an object: this runs for every session.
-    if (this.#begin !== undefined && inOrder(rankNow, at, session, this.#begin) <= 0) return;
-    this.#after += 1;
-    if (this.#last !== undefined && inOrder(rankNow, at, session, this.#last) > 0) return;
-    this.#best.push({ row, place: { rank: rankNow, at, session } });
-    if (this.#best.length === 2 * this.#limit) this.#cut();
-  }
-
-  #cut(): void {
-    this.#best.sort((a, { place }) => inOrder(a.place.rank, a.place.at, a.place.session, place));
-    if (this.#best.length < this.#limit) return;
-    this.#best.length = this.#limit;
-    this.#last = this.#best.at(-1)?.place;
-  }
-
-  page(): Page {
-    this.#cut();
-    const last = this.#best.at(-1)?.place;
-    const isMore = this.#after > this.#best.length;
-    return {
-      rows: this.#best.map(({ row }) => row),
-      total: this.#total,
-      next: last !== undefined && isMore ? { ...last, asOf: this.#asOf } : undefined,
-    };
-  }
-}
-
-function inOrder(rank: number, at: number, session: string, other: Selected['place']): number {
-  if (rank !== other.rank) return rank - other.rank;
-  const names = session === other.session ? 0 : session < other.session ? -1 : 1;
-  return rank === MOVED_SINCE ? names : other.at - at || names;
+function inOrder(one: Omit<PagePlace, 'asOf'>, other: Omit<PagePlace, 'asOf'>): number {
+  if (one.rank !== other.rank) return one.rank - other.rank;
+  const names = one.session === other.session ? 0 : one.session < other.session ? -1 : 1;
+  return one.rank === MOVED_SINCE ? names : other.at - one.at || names;
 }
 
 /** Maximum number of sessions that are searched: each is folded for it. */
