@@ -8,7 +8,15 @@ import type { SessionListed } from '../contracts/replies/session-reply.js';
 import type { TracesListed } from '../contracts/replies/trace-reply.js';
 import type { ReplyTo, RequestName, ToolReply } from '../contracts/requests.js';
 import { age, clipText, counted, quoted } from '../shared/text.js';
-import { cameText, claimNote, spaced, stallText, statusText, toneOf } from '../shared/wire-words.js';
+import {
+  cameText,
+  claimNote,
+  originText,
+  spaced,
+  stallText,
+  statusText,
+  toneOf,
+} from '../shared/wire-words.js';
 import { answerCommand } from '../work/task-step.js';
 import { type Cli, coloured } from './command-context.js';
 import { type Cell, inLine, table } from './output.js';
@@ -353,7 +361,7 @@ export function factCells(pc: Colors, fact: FoundFact): Cell[] {
     { text: ref, colour: pc.bold },
     isOfCommand ? '-' : quoted(fact.task),
     isOfCommand ? '-' : String(dispatch),
-    `${quoted(words)}${pc.dim(`${origin === undefined ? '' : ` (said by the ${origin})`}${closing(fact)}`)}`,
+    `${quoted(words)}${pc.dim(`${origin === undefined ? '' : ` (said by the ${originText(fact)})`}${closing(fact)}`)}`,
   ];
 }
 
@@ -373,7 +381,7 @@ function closing({ closed_by, retracted, ended }: FoundFact): string {
   }
   if (retracted === undefined) return closed_by === undefined ? '' : ` (closed by result ${closed_by})`;
   const { by, instead, reason } = retracted;
-  const what = instead === undefined ? 'retracted' : `corrected by fact ${instead},`;
+  const what = instead === undefined ? 'retracted' : `replaced by ${instead}, corrected`;
   return ` (${quoted(`${what} by ${by}${reason === undefined ? '' : `: ${reason}`}`)})`;
 }
 

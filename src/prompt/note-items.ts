@@ -4,7 +4,7 @@ import type { RankedFact, SessionFact } from '../memory/facts/fact-types.js';
 import type { LikelyFile } from '../memory/search/likely-files.js';
 import { tokens } from '../memory/search/tokens.js';
 import { clipSummary, clipText, dayOf, distinctTexts, quoted } from '../shared/text.js';
-import { isImplied, statementText } from '../shared/wire-words.js';
+import { isImplied, originText, statementText } from '../shared/wire-words.js';
 import { excerpts, type Item } from './fill-prompt.js';
 
 /** Lines of the session context. Each ends with where it comes from and when: `[M7, task:8 41b2c7d, 3 Mar]`. */
@@ -189,8 +189,8 @@ export function perhapsLine(files: readonly LikelyFile[]): string {
 }
 
 /** Returns who said it: the name of the one who answered, else the origin; empty for an agent. */
-function whoSaid({ origin, answer }: SessionFact): string[] {
-  const who = answer?.by.replace(/[[\]]/g, '') ?? origin;
+function whoSaid(fact: SessionFact): string[] {
+  const who = fact.answer?.by.replace(/[[\]]/g, '') ?? originText(fact);
   return who === undefined ? [] : [quoted(who)];
 }
 

@@ -135,6 +135,8 @@ export const SESSION_START: PromptDescriptor<
       noted: statedAs(holding, RELATIONS.noted),
     };
     const listed = recordOf(STATED_SECTIONS, (name) => chosen(statements[name], STATED[name].most));
+    const isWhole = STATED_SECTIONS.every((name) => listed[name].length === statements[name].length);
+    const proposals = compactProposals(learnings.pending);
     const sections = {
       goal: items(goal === undefined ? [] : [goal], MAX_LINE),
       kept: items(keptOf(state), MAX_SHORT),
@@ -145,7 +147,8 @@ export const SESSION_START: PromptDescriptor<
         unread(state.notebook).map(({ content }) => `"${quoted(content)}"`),
         MAX_LINE,
       ),
-      proposals: wholeItems(compactProposals(learnings.pending)),
+      // They are for people: where even statements are left out, they are only counted.
+      proposals: wholeItems(isWhole ? proposals : []),
     };
     const lines = (shown: Shown<Section>): PromptPart[] => [
       titled('goal', 'Goal', shown.goal),
@@ -161,7 +164,10 @@ export const SESSION_START: PromptDescriptor<
     ];
     return {
       sections,
-      totals: recordOf(STATED_SECTIONS, (name) => statements[name].length),
+      totals: {
+        ...recordOf(STATED_SECTIONS, (name) => statements[name].length),
+        proposals: proposals.length,
+      },
       facts: (shown) =>
         STATED_SECTIONS.flatMap((name) =>
           shown[name].flatMap(({ index }) => listed[name][index]?.fact ?? []),
@@ -175,7 +181,7 @@ export const SESSION_START: PromptDescriptor<
       parts: (shown, common) => {
         const written = lines(shown).filter(({ text }) => text !== '');
         const last = shown.last.map(({ text }, at) => `${at === 0 ? 'Last' : 'Before'}: ${text}`);
-        const proposals = formatCompactProposals(
+        const pending = formatCompactProposals(
           shown.proposals.map(({ text }) => text),
           learnings.pending.length,
           learningsCommand(binary, project),
@@ -189,7 +195,7 @@ export const SESSION_START: PromptDescriptor<
               shown.last.flatMap(({ index }) => newest[index] ?? []).map(({ summary }) => originOf(summary)),
           },
           common.notes,
-          { section: 'proposals', text: proposals },
+          { section: 'proposals', text: pending },
           common.leftOut,
         ];
         const isEmpty = written.length === 0 && parts.every(({ text }) => text === '');

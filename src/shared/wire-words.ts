@@ -50,6 +50,14 @@ export function statementText(
     : `${subject} ${relation.replaceAll('_', ' ')} ${object}`;
 }
 
+/** Begins a sentence that the user wrote; any other statement of a user is a line of the agent. */
+export const BY_USER = 'The user: ';
+
+/** Names who states something: a person, the user, or the user by a line that the agent wrote; undefined for an agent. */
+export function originText({ origin, object }: { readonly origin?: string; readonly object: string }) {
+  return origin === 'user' && !object.includes(BY_USER) ? `user, by the agent's line` : origin;
+}
+
 const NEXT: Readonly<Record<string, string>> = {
   dispatch_reviewer: 'a review',
   retry_with_constraints: 'a retry within the constraints that block it',

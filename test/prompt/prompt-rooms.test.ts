@@ -140,7 +140,10 @@ function neverShown({ sections }: BudgetReport): number {
     beyond('noted', 3),
     beyond('tried', 3),
   ];
-  return beyond('completed', 10) + beyond('history', 5) + ofStart.reduce((sum, each) => sum + each, 0);
+  const statements = ofStart.reduce((sum, each) => sum + each, 0);
+  // Where statements are left out, proposals are only counted.
+  const proposals = statements > 0 ? beyond('proposals', 0) : 0;
+  return beyond('completed', 10) + beyond('history', 5) + statements + proposals;
 }
 
 /** Tokens of what a prompt says about any session. */

@@ -80,6 +80,17 @@ describe('a session start', () => {
     expect(prompt).toMatch(/1 of the proposals \(`throughline learning ls --project my-app`\)$/);
   });
 
+  it('a session start that leaves statements out counts the proposals, and does not list them', () => {
+    const played = new Played();
+    const facts = Array.from({ length: 9 }, (_, at) => ({
+      ...{ subject: `module ${at}`, relation: 'decided', object: `Port ${at}` },
+    }));
+    played.foldWhole(recorded(1, implementer({ facts })));
+    const { prompt } = compilePrompt(played.state, start(), undefined, LEARNINGS);
+    expect(prompt).not.toContain('Pending proposals');
+    expect(prompt).toMatch(/Left out for space: 4 of the memory .*, 1 of the proposals/);
+  });
+
   it('a session start tells the newest results, those of its branch first, with files, agent and age', () => {
     const played = new Played();
     const turn = (at: number, summary: string, branch: string, more: object = {}) =>

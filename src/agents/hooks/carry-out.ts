@@ -20,7 +20,7 @@ import {
 } from './hook-call.js';
 import { intentOf, requestEntry, turnTask } from './hook-turn.js';
 import { newsFor, notePrompt } from './running-agent.js';
-import { flush, flushBeside, keepOrGive, refusalKey } from './send-waiting.js';
+import { caughtUp, flush, flushBeside, keepOrGive, refusalKey } from './send-waiting.js';
 import type { Waiting } from './spool.js';
 import { recordCalls } from './tool-calls.js';
 import { workTreeAt } from './turn-files.js';
@@ -123,13 +123,16 @@ async function sessionStart(call: HookCall, tools: HookTools, client: Throughlin
     return (await compacted) ?? '';
   }
   const compiled = () =>
-    client.compile({
-      kind: 'session-start',
-      session,
-      now: new Date().toISOString(),
-      ...(branch !== undefined && { branch }),
-      ...(project !== undefined && { project }),
-    });
+    caughtUp(tools, (waiting) =>
+      client.compile({
+        kind: 'session-start',
+        session,
+        now: new Date().toISOString(),
+        ...(branch !== undefined && { branch }),
+        ...(project !== undefined && { project }),
+        ...waiting,
+      }),
+    );
   let reply = await compiled();
   if (reply.sequence === 0 && !tools.at.isPaused && (await openSession(tools, client)))
     reply = await compiled();
@@ -257,13 +260,16 @@ async function linesFor(
     facts,
     considered,
     learnings = [],
-  } = await client.compile({
-    kind: 'iteration',
-    ...{ session, taskPrompt: call.prompt, template: '{{sessionContext}}' },
-    include: ['facts', 'considered', 'learnings'],
-    ...{ maxFacts: MAX_LINES, maxFiles: 0, maxLearnings: 2 },
-    ...(project !== undefined && { project }),
-  });
+  } = await caughtUp(tools, (waiting) =>
+    client.compile({
+      kind: 'iteration',
+      ...{ session, taskPrompt: call.prompt, template: '{{sessionContext}}' },
+      include: ['facts', 'considered', 'learnings'],
+      ...{ maxFacts: MAX_LINES, maxFiles: 0, maxLearnings: 2 },
+      ...(project !== undefined && { project }),
+      ...waiting,
+    }),
+  );
   const task = turnTask(tools.name, call.conversation);
   const words = new Map(considered.facts.map(({ id, words }) => [id, words.length]));
   const key = toldKey(call, tools);
@@ -290,15 +296,14 @@ function toldKey(call: HookCall, tools: HookTools): string {
 async function taskContext(
   taskId: string,
   taskPrompt: string,
-  { at, client: { contextTokens } }: HookTools,
+  tools: HookTools,
   client: ThroughlineClient,
 ): Promise<string | undefined> {
-  const reply = await client.compile({
-    kind: 'dispatch',
-    ...dispatchOf(at, taskId, taskPrompt, 'implementer'),
-    budget: { inputTokens: contextTokens },
-    include: ['messages'],
-  });
+  const request = dispatchOf(tools.at, taskId, taskPrompt, 'implementer');
+  const budget = { inputTokens: tools.client.contextTokens };
+  const reply = await caughtUp(tools, (waiting) =>
+    client.compile({ kind: 'dispatch', ...request, budget, include: ['messages'], ...waiting }),
+  );
   if (reply.sequence === 0) return undefined;
   const tail = reply.messages.at(-1)?.content ?? '';
   // Last in the prompt, and of all sections the only one that is not ours.
@@ -329,10 +334,10 @@ async function beforeAgent(call: HookCall, tools: HookTools): Promise<HookAnswer
     return context === undefined ? undefined : { ...call.input, [fields.prompt]: `${prompt}\n\n${context}` };
   }
   const role = name === '' ? undefined : roleOfAgent(name, agents);
-  const reply = await client.compile({
-    kind: 'dispatch',
-    ...dispatchOf(tools.at, task, prompt, role ?? 'implementer'),
-  });
+  const request = dispatchOf(tools.at, task, prompt, role ?? 'implementer');
+  const reply = await caughtUp(tools, (waiting) =>
+    client.compile({ kind: 'dispatch', ...request, ...waiting }),
+  );
   owes(role ?? 'implementer');
   return { ...call.input, [fields.prompt]: reply.prompt };
 }

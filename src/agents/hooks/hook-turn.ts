@@ -4,11 +4,12 @@ import type { RecordedEntry, TraceEntryInput } from '../../contracts/trace-entry
 import { takesBack } from '../../memory/facts/contrast.js';
 import { REPLACES_UNNAMED } from '../../memory/facts/denials.js';
 import { redactedStart } from '../../memory/redaction/redactor.js';
-import { BY_USER, type FinishedTurn, finishedTurn, NOT_KEPT } from '../../memory/traces/finished-turn.js';
+import { type FinishedTurn, finishedTurn, NOT_KEPT } from '../../memory/traces/finished-turn.js';
 import { factsOfLines } from '../../memory/traces/labelled-lines.js';
 import { longWords, paragraphsOf, sentencesOf } from '../../memory/traces/sentences.js';
 import { LAST_POSITION, NEW_WORK, POSITIONS, YES_OR_NO } from '../../memory/traces/wordings.js';
 import { clipText, oneLine } from '../../shared/text.js';
+import { BY_USER } from '../../shared/wire-words.js';
 import { agentKey, type HookCall, type HookTools, namedTask } from './hook-call.js';
 import { resultId } from './hook-results.js';
 import type { KeptResult } from './spool.js';

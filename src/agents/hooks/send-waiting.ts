@@ -84,7 +84,8 @@ export async function flush(
     if (what.kind === 'trace') return append(what.session, what.entries);
     if (what.kind === 'raw') return;
     const options = { messageId: what.messageId, timeoutMs: Math.max(1, leftMs()) };
-    await client.publishText(what.session, what.role, what.text, options);
+    const { sequence } = await client.publishText(what.session, what.role, what.text, options);
+    state.remember(publishedKey(what.session), String(sequence));
   }
 
   /** Sends entries in halves where they are too many for one message. */
@@ -104,6 +105,31 @@ export async function flush(
 /** Names what an agent of a session has yet to be told of a result that was refused. */
 export function refusalKey(session: string): string {
   return JSON.stringify(['refused', session]);
+}
+
+function publishedKey(session: string): string {
+  return `published ${session}`;
+}
+
+/**
+ * Compiles a prompt that shows the last result that a hook of this machine published in its session. If that takes more than half
+ * of the time, or the result was rejected, the prompt goes without it.
+ */
+export async function caughtUp<Reply>(
+  { state, at, leftMs }: Pick<HookTools, 'state' | 'at' | 'leftMs'>,
+  compile: (waiting: { readonly after?: number; readonly afterTimeoutMs?: number }) => Promise<Reply>,
+): Promise<Reply> {
+  const key = publishedKey(at.session);
+  const last = state.peek(key);
+  if (last === undefined) return compile({});
+  try {
+    return await compile({ after: Number(last), afterTimeoutMs: Math.max(0, Math.floor(leftMs() / 2)) });
+  } catch (error) {
+    if (!['not_caught_up', 'dispatch_rejected'].includes(codeOf(error))) throw error;
+    // It may never come, as after a restore: waiting again would delay each prompt.
+    state.recall(key);
+    return compile({});
+  }
 }
 
 function why(error: unknown): string {

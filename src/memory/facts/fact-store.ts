@@ -105,22 +105,24 @@ export class InMemorySessionFactStore {
   }
 
   /** Closes a fact for good, wherever it is stated; `instead` replaces it. `after`: the newest dispatch that counts before. */
-  retract(fact: SessionFact, by: Retraction, instead?: SessionFact, after = fact.sourceSequence): void {
+  retract(fact: SessionFact, given: Retraction, instead?: SessionFact, after = fact.sourceSequence): void {
+    const before = instead && this.#sayingOf(instead)?.fact;
+    const { id, ref } = before ?? instead ?? {};
+    const by = id === undefined ? given : { ...given, instead: ref ?? id };
     let noteOrAnswer: Pick<SessionFact, 'note' | 'answer'> = {};
     for (const saying of this.#groups.get(groupName(fact)) ?? []) {
       if (!saysTheSame(saying.fact, fact)) continue;
-      const before = saying.fact;
-      noteOrAnswer = saidIn(before, instead);
-      saying.fact = retracted(before, by);
+      const { fact: stored } = saying;
+      noteOrAnswer = saidIn(stored, instead);
+      saying.fact = retracted(stored, by);
       this.#hasRetracted = true;
-      if (before.validTo === undefined) this.#invalid(before);
+      if (stored.validTo === undefined) this.#invalid(stored);
     }
     if (!this.#holds(fact)) this.#put(retracted(fact, by));
     if (instead === undefined) return;
     // Corrected back.
-    const before = this.#sayingOf(instead);
     if (before === undefined) this.add([{ ...instead, ...noteOrAnswer }]);
-    else this.restore(before.fact, { by: by.by, at: by.at, after });
+    else this.restore(before, { by: by.by, at: by.at, after });
   }
 
   /** Makes a fact valid again, whatever ended it; dispatches after `by.after` may close it. Its corrections end. */
@@ -233,7 +235,9 @@ export class InMemorySessionFactStore {
     const facts = this.all();
     for (const { retracted, sourceTaskId: task, object } of facts) {
       if (retracted === undefined) continue;
-      const instead = facts.find((other) => other.corrects !== undefined && other.id === retracted.instead);
+      const instead = facts.find(
+        ({ corrects, id, ref }) => corrects !== undefined && [id, ref].includes(retracted.instead ?? ''),
+      );
       const texts = found.get(task) ?? new Map<string, string | undefined>();
       found.set(task, texts.set(object, instead?.object));
     }

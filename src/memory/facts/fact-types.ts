@@ -100,8 +100,12 @@ export type RecordedFact = Output<typeof storedFact>;
 
 /** True if someone of higher rank than the other states the first one. */
 export function outranks(one: Pick<RecordedFact, 'origin'>, other: Pick<RecordedFact, 'origin'>): boolean {
-  const rank = ({ origin = 'agent' }: Pick<RecordedFact, 'origin'>) => ORIGINS.indexOf(origin);
-  return rank(one) < rank(other);
+  return rankOf(one) < rankOf(other);
+}
+
+/** Returns 0 for the word of a person, more for a user and for agents. */
+export function rankOf({ origin = 'agent' }: Pick<RecordedFact, 'origin'>): number {
+  return ORIGINS.indexOf(origin);
 }
 
 /** Returns why an agent may not change a fact: a person or the user said it, or a person withdrew it. */

@@ -4,7 +4,7 @@ import { cursorOf, readCursor } from '../../contracts/list-limits.js';
 import type { FactShown, FactsFound, FoundFact } from '../../contracts/replies/fact-reply.js';
 import type { ToolArguments } from '../../contracts/requests.js';
 import { defined } from '../../shared/collections.js';
-import type { SessionFact } from './fact-types.js';
+import { rankOf, type SessionFact } from './fact-types.js';
 import { statementKind } from './statements.js';
 
 const SHORTEST_ID = 4;
@@ -13,8 +13,8 @@ const MAX_HISTORY = 50;
 const PLACE = [z.literal('facts'), z.int(), z.int().nonnegative()] as const;
 
 /**
- * Returns one page of the matching facts: valid ones first, each the newest first. All pages show the list as of the
- * first: newer facts are left out, and facts closed since keep their position.
+ * Returns one page of the matching facts: valid ones first, those of persons before those of users and of agents, then the
+ * newest first. All pages show the list as of the first: newer facts are left out, and facts closed since keep their position.
  *
  * @param facts in dispatch order, closed ones included
  */
@@ -32,7 +32,13 @@ export function findFacts(
   const sorted = fitting
     .filter((fact) => wanted === undefined || wanted.some((kind) => kind === kindOf(fact)))
     .map((fact) => ({ fact, isClosed: closedAsOf(fact, asOf) }))
-    .sort((a, b) => Number(a.isClosed) - Number(b.isClosed) || b.fact.sourceSequence - a.fact.sourceSequence);
+    .sort(
+      (a, b) =>
+        Number(a.isClosed) - Number(b.isClosed) ||
+        rankOf(a.fact) - rankOf(b.fact) ||
+        b.fact.sourceSequence - a.fact.sourceSequence ||
+        b.fact.eventSequence - a.fact.eventSequence,
+    );
   const begin = from?.[2] ?? 0;
   const shown = sorted.slice(begin, begin + args.limit);
   const end = begin + shown.length;

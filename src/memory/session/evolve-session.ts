@@ -142,7 +142,7 @@ export function evolve(state: SessionState, stored: StoredEvent): SessionState {
               ),
               corrects: fact.id,
             };
-      const retraction = defined({ by, agent, at, reason, instead: instead?.id });
+      const retraction = defined({ by, agent, at, reason });
       state.dispatches.change(({ facts }) => facts.retract(fact, retraction, instead, data.after));
       return state;
     }

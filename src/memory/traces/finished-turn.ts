@@ -1,5 +1,6 @@
 import type { RecordedEntry } from '../../contracts/trace-entry.js';
 import { clipText, distinctTexts, named, oneLine, withoutEnd } from '../../shared/text.js';
+import { BY_USER } from '../../shared/wire-words.js';
 import { type LabelledLines, labelledLines, withoutLabelled } from './labelled-lines.js';
 import { decided, longWords, paragraphsOf, sentencesOf } from './sentences.js';
 import {
@@ -147,9 +148,6 @@ function statementsOf(
 
 /** Stands in the trace of a turn that leaves nothing, and says why. */
 export const NOT_KEPT = 'the turn is not kept: it changed, found, decided and asked nothing';
-
-/** Begins what is the user's sentence. */
-export const BY_USER = 'The user: ';
 
 const NO_FILES: FilesChanged = { changed: [], deleted: [], renamed: [], reverted: [] };
 

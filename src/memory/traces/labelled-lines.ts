@@ -2,6 +2,7 @@ import type { FactTag } from '../../contracts/kinds.js';
 import { lastResult, type ResultText } from '../../contracts/reading/last-result.js';
 import { RELATIONS } from '../../contracts/relations.js';
 import { clipText, distinctTexts, oneLine } from '../../shared/text.js';
+import { BY_USER } from '../../shared/wire-words.js';
 import { withoutCode } from './sentences.js';
 
 /**
@@ -159,5 +160,7 @@ function isBelow(line: string, indent: number): boolean {
 }
 
 function plain(text: string): string {
-  return clipText(oneLine(text.replace(/(\*\*|__)(?=\S)([^*]+?)\1/g, '$2').replace(/`+/g, '')), MAX_TEXT);
+  const words = oneLine(text.replace(/(\*\*|__)(?=\S)([^*]+?)\1/g, '$2').replace(/`+/g, ''));
+  // The words that begin a sentence of the user are not the agent's to write.
+  return clipText(words.replaceAll(BY_USER, 'the user: '), MAX_TEXT);
 }

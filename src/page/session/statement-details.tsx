@@ -1,5 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks';
 import type { FactShown, FoundFact } from '../../contracts/replies/fact-reply.js';
+import { originText } from '../../shared/wire-words.js';
 import { ask } from '../ask.js';
 import { type Action, Actions, actor, mayAct, SendForm } from '../components/act.js';
 import { Clock, Pair } from '../components/fields.js';
@@ -40,7 +41,7 @@ function Details({
       {fact.fix === undefined ? null : <p class="quiet">Suggested fix: {fact.fix}</p>}
       <dl class="pairs">
         <Pair name="Says">
-          {fact.origin === undefined ? 'an agent' : `the ${fact.origin}`}, as{' '}
+          {fact.origin === undefined ? 'an agent' : `the ${originText(fact)}`}, as{' '}
           {spaced(fact.kind ?? fact.relation)}
         </Pair>
         {fact.subject === `task:${fact.task}` ? null : <Pair name="About">{fact.subject}</Pair>}

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { FactsFound, FoundFact } from '../../contracts/replies/fact-reply.js';
 import type { PromptTrace } from '../../contracts/replies/prompt-trace.js';
-import { statementText } from '../../shared/wire-words.js';
+import { originText, statementText } from '../../shared/wire-words.js';
 import { ask } from '../ask.js';
 import { actor, mayAct, SendForm } from '../components/act.js';
 import { Clock, FilterField, SelectField, Toggle } from '../components/fields.js';
@@ -155,7 +155,9 @@ function Statement(props: {
         </span>
         <span class="remarks quiet small">
           {fact.kind === undefined ? null : <span>{spaced(fact.kind)}</span>}
-          <span>{fact.origin === 'person' ? 'a person' : `${fact.task} ${fact.role}`}</span>
+          <span>
+            {originText(fact) ?? (fact.task === fact.ref ? 'an agent' : `${fact.task} ${fact.role}`)}
+          </span>
           {fact.closed_at === undefined ? null : <span>{endText(fact)}</span>}
           <Clock at={fact.closed_at ?? fact.at} />
           {props.prompts === 0 ? null : <span>in {counted(props.prompts, 'prompt')}</span>}

@@ -2,7 +2,7 @@ import { noSuchSession, ThroughlineError } from '../../contracts/errors.js';
 import type { Token } from '../../contracts/names.js';
 import { promptTraceBrief } from '../../contracts/replies/prompt-trace.js';
 import type { ToolArguments } from '../../contracts/requests.js';
-import { createFactId, heldFrom, recordedFact, type SessionFact } from '../../memory/facts/fact-types.js';
+import { heldFrom, recordedFact, type SessionFact } from '../../memory/facts/fact-types.js';
 import { factHistory, factOfId, findFacts, foundFact } from '../../memory/facts/found-facts.js';
 import { touchedFiles } from '../../memory/search/past-results.js';
 import { SESSION_VIEWS, type ViewName } from '../../memory/session/commands/decide-session.js';
@@ -97,12 +97,13 @@ export function createSessionQueries({
         const replaced = sameFact(now, before);
         if (object === replaced.object && replaced.validTo === undefined)
           return { fact: foundFact(replaced), corrected: foundFact(replaced) };
-        const id = createFactId(before.subject, before.relation, object);
-        if (id === replaced.retracted?.instead)
-          return { fact: foundFact(theFact(now, id)), corrected: foundFact(replaced) };
+        const { instead: id } = replaced.retracted ?? {};
+        const replacing = id === undefined ? undefined : theFact(now, id);
+        if (replacing?.object === object)
+          return { fact: foundFact(replacing), corrected: foundFact(replaced) };
         throw new ThroughlineError(
           'conflict',
-          `fact ${before.id} is retracted already: ${replaced.retracted?.instead === undefined ? 'add a note of type decision instead' : `correct ${replaced.retracted.instead}, which replaced it`}`,
+          `fact ${before.ref ?? before.id} is retracted already: ${id === undefined ? 'add a note of type decision instead' : `correct ${id}, which replaced it`}`,
           { details: { id: before.id } },
         );
       };

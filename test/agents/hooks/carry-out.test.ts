@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { HOOK_CLIENTS } from '../../../src/agents/hooks/hook-table.js';
 import { stateDirOf } from '../../../src/config/config.js';
 import { setPaused } from '../../../src/config/connected-projects.js';
+import type { ErrorCode } from '../../../src/contracts/error-codes.js';
 import type { TraceEntryInput } from '../../../src/contracts/trace-entry.js';
 import { LINES_WANTED } from '../../../src/memory/traces/labelled-lines.js';
 import { stablePrefix } from '../../../src/prompt/role-contract.js';
@@ -646,6 +647,25 @@ describe('a turn without a result', () => {
     await place.run('claude', edit('package.json'));
     await place.run('claude', mainStop('All done. Replaced moment with dayjs.'));
     expect(turns(place)[0].facts[0].object).toBe('The user: use dayjs instead (Replaced moment with dayjs.)');
+  });
+
+  it('a start and a prompt wait for the last result that a hook published, and do without one that was rejected', async () => {
+    const refuses: Record<string, ErrorCode> = {};
+    const place = hookPlace({ refuses });
+    const start = { ...base, hook_event_name: 'SessionStart', source: 'startup' };
+    const waits = () =>
+      place.asked.flatMap(({ subject, body }) =>
+        subject === 'prompt.compile.demo' ? [(body as { after?: number }).after] : [],
+      );
+    await place.run('claude', start);
+    await place.run('claude', prompt('Never touch legacy/'));
+    await place.run('claude', mainStop('Noted.'));
+    await place.run('claude', start);
+    await place.run('claude', prompt('Go on'));
+    expect(waits()).toEqual([undefined, undefined, 1, 1]);
+    refuses.after = 'not_caught_up';
+    expect(await place.run('claude', start)).toContain('what is known');
+    expect(waits().slice(4)).toEqual([1, undefined]);
   });
 
   it('one that leaves nothing is a line of the log', async () => {

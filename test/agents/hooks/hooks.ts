@@ -63,7 +63,7 @@ export function hookPlace(
     readonly maxBytes?: number;
     /** Milliseconds that a hook has; one for which a transcript is missing waits until a second is left. */
     readonly withinMs?: number;
-    /** Codes with which the server refuses the results of a session. */
+    /** Codes with which the server refuses the results of a session, and prompts that wait `after` a result. */
     readonly refuses?: Readonly<Record<string, ErrorCode>>;
   } = {},
 ) {
@@ -106,6 +106,8 @@ export function hookPlace(
       if (isDown) throw unavailable();
       if (JSON.stringify(body).length > maxBytes) throw new ThroughlineError('too_large', 'too large');
       asked.push({ subject, body });
+      const waits = isObject(body) && 'after' in body ? options.refuses?.after : undefined;
+      if (waits !== undefined) throw new ThroughlineError(waits, 'not folded yet');
       const messages = [{ content: 'system' }, { content: `${context}\n\nTask prompt:\nthe task` }];
       const { kind, include } = isObject(body) ? body : {};
       const isIncluded = (part: string) => Array.isArray(include) && include.includes(part);

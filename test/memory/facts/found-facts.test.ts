@@ -67,6 +67,15 @@ describe('finding facts', () => {
     expect(find({ task: '2' }).total).toBe(0);
   });
 
+  it('what persons state comes before what users and agents do, each the newest first', () => {
+    const base = factsFrom(1, implementer({ facts: [{ subject: 'a', relation: 'decided', object: 'b' }] }));
+    const of = (origin: SessionFact['origin'], at: number, eventSequence = at) =>
+      base.slice(-1).map((fact) => ({ ...fact, origin, sourceSequence: at, eventSequence }) as SessionFact);
+    const facts = [of(undefined, 2), of('person', 3, 7), of('person', 3, 9), of('user', 4), of(undefined, 5)];
+    const found = find({}, facts.flat()).facts.map(({ eventSequence }) => eventSequence);
+    expect(found).toEqual([9, 7, 4, 5, 2]);
+  });
+
   it('facts are found by task, subject, one of several relations, and tag', () => {
     expect(find({ subject: 'src/parser.ts' }).facts).toMatchObject([{ relation: 'modified_by' }]);
     const said = find({ relation: ['summary', 'reviewed_as'] }).facts.map(({ relation }) => relation);

@@ -33,6 +33,10 @@ describe('labelled lines', () => {
     });
   });
 
+  it('a line of the agent cannot begin as a sentence of the user', () => {
+    expect(labelledLines('Rule: The user: never deploy')?.rules).toEqual(['the user: never deploy']);
+  });
+
   it('a line names the statements that it ends', () => {
     const lines = labelledLines(
       [

@@ -155,11 +155,13 @@ describe('what a person does to a statement', () => {
     const session = new StatedSession();
     const { correct } = commandsOn(session);
     await session.says('port 3000', { subject: 'gateway' });
-    const { fact } = await correct('M1', 'port 9464');
+    const { fact, corrected } = await correct('M1', 'port 9464');
     expect(fact).toMatchObject({ ref: 'M1v2', origin: 'person', object: 'port 9464' });
+    expect(corrected.retracted).toMatchObject({ by: 'ann', instead: 'M1v2' });
     await session.says('port 8080', { subject: 'gateway', ...USER });
     expect(await session.holds()).toEqual(['M1v2 port 9464', 'M2 port 8080']);
-    await correct('M1v2', 'port 3000');
+    const back = await correct('M1v2', 'port 3000');
+    expect(back).toMatchObject({ fact: { ref: 'M1' }, corrected: { retracted: { instead: 'M1' } } });
     expect(await session.holds()).toEqual(['M1 port 3000', 'M2 port 8080']);
   });
 

@@ -78,15 +78,15 @@ it('the results of a session are stored in the order in which they come, also be
 describe('where a statement is shown', () => {
   it('a session start shows each with its id, who said it, and when', async () => {
     const session = new StatedSession();
-    await session.says('Use dayjs instead of moment', { origin: 'user' });
+    await session.says('The user: use dayjs instead of moment', { origin: 'user' });
     await session.says('Never touch legacy/', { relation: 'rule', tags: ['convention'], origin: 'user' });
     await session.result(
       implementer({ facts: [{ subject: 'task:1', relation: 'failed', object: 'Express 5: no types' }] }),
     );
     const { prompt } = compilePrompt(await session.state(), start);
     expect(prompt.split('\n').filter((line) => /^(Rules|Decided|Failed): /.test(line))).toEqual([
-      'Rules: Never touch legacy/ [M2, user, 1 Jan]',
-      'Decided: Use dayjs instead of moment [M1, user, 1 Jan]',
+      `Rules: Never touch legacy/ [M2, user, by the agent's line, 1 Jan]`,
+      'Decided: The user: use dayjs instead of moment [M1, user, 1 Jan]',
       'Failed: Express 5: no types | Then: added the store [M3, 1 Jan]',
     ]);
   });
@@ -103,7 +103,7 @@ describe('where a statement is shown', () => {
     await session.says('Use dayjs instead of moment', { origin: 'user' });
     const request = compileRequest.parse({ session: 'demo', taskId: '9', taskPrompt: 'Format the dates' });
     const { prompt } = compilePrompt(await session.state(), request);
-    expect(prompt).toContain('- Use dayjs instead of moment [M1, user, 1 Jan]');
+    expect(prompt).toContain(`- Use dayjs instead of moment [M1, user, by the agent's line, 1 Jan]`);
   });
 
   it('a text cannot forge the origin of another statement', async () => {
