@@ -4,6 +4,7 @@ import { stateDirOf, USUAL_VARIABLES } from '../config/config.js';
 import type { ServerInUse } from '../config/user-server.js';
 import { ThroughlineError, usageError } from '../contracts/errors.js';
 import { type Token, token } from '../contracts/names.js';
+import { defined } from '../shared/collections.js';
 import { clipText, counted, quoted, shellWord, withoutCredentials } from '../shared/text.js';
 import type { OnPermission } from '../work/acp-agent.js';
 import type { RunOutcome, RunPlanEvent, RunSummary, TaskSummary } from '../work/run-types.js';
@@ -103,15 +104,12 @@ async function work(cli: Cli, options: WorkOptions): Promise<RunSummary> {
   try {
     const given = {
       ...{ session, isGuessed, directory: process.cwd(), run: folder },
-      ...(plan !== undefined && { plan }),
-      ...(project !== undefined && { project }),
+      ...defined({ plan, project, maxTokens: options.maxTokens, maxCost: options.maxCost }),
       implementer: await agentOf(options.implementer),
       ...(options.reviewer !== undefined && { reviewer: await agentOf(options.reviewer) }),
       ...(options.check !== undefined && { check: commandCheck(options.check, place) }),
       ...{ tick: options.tick === true, again: options.again === true },
       ...{ maxRounds: options.maxRounds, timeoutMs: options.timeout },
-      ...(options.maxTokens !== undefined && { maxTokens: options.maxTokens }),
-      ...(options.maxCost !== undefined && { maxCost: options.maxCost }),
       signal: interrupt.signal,
       onEvent: tell,
     };
@@ -181,12 +179,9 @@ function workEnvironment(
   names: readonly string[],
   server: ServerInUse,
 ): Record<string, string> {
-  const given: Record<string, string> = {};
   // A run within a call of another one: that one ends its processes as well.
-  for (const name of [...USUAL_VARIABLES, 'THROUGHLINE_CALL']) {
-    const value = env[name];
-    if (value !== undefined) given[name] = value;
-  }
+  const usual = [...USUAL_VARIABLES, 'THROUGHLINE_CALL'].map((name) => [name, env[name]]);
+  const given: Record<string, string> = defined(Object.fromEntries(usual));
   // They find the user's own server, with its token, and that of a team by themselves.
   if (server.kind === 'named') given.NATS_URL = withoutCredentials(server.url);
   for (const name of names) {

@@ -5,6 +5,7 @@ import { BEGIN } from '../contracts/reading/last-result.js';
 import { repairsInWords } from '../contracts/reading/repairs.js';
 import { redactedEnd } from '../memory/redaction/redactor.js';
 import { resultAmongLines, withLines } from '../memory/traces/labelled-lines.js';
+import { defined } from '../shared/collections.js';
 import { isObject, shellWord } from '../shared/text.js';
 import { type GroupEnd, type GroupInput, runGroup } from './process-group.js';
 import type { RunFolder } from './run-folder.js';
@@ -175,10 +176,7 @@ class Found {
   }
 
   use() {
-    return {
-      ...(this.#tokens !== undefined && { tokens: this.#tokens }),
-      ...(this.#cost !== undefined && { cost: this.#cost }),
-    };
+    return defined({ tokens: this.#tokens, cost: this.#cost });
   }
 
   #usage(usage: object): void {
@@ -234,16 +232,10 @@ export function readAnswer(text: string, role: AgentRole, task: string, resultId
   const asWritten = whole === result ? named(found.text, role, task, resultId) : undefined;
   const body = asWritten ?? JSON.stringify({ ...whole, result_id: resultId });
   const { issues = [], required_fixes = [] } = 'assessment' in result ? result : {};
-  return {
-    ok: true,
-    result: {
-      body,
-      verdict: 'assessment' in result ? result.assessment : 'status' in result ? result.status : '',
-      findings: Math.max(issues.length, required_fixes.length),
-      ...(result.summary !== undefined && { summary: result.summary }),
-      ...(parsed.repairs.length > 0 && { repaired: repairsInWords(parsed) }),
-    },
-  };
+  const verdict = 'assessment' in result ? result.assessment : 'status' in result ? result.status : '';
+  const findings = Math.max(issues.length, required_fixes.length);
+  const repaired = parsed.repairs.length > 0 ? repairsInWords(parsed) : undefined;
+  return { ok: true, result: defined({ body, verdict, findings, summary: result.summary, repaired }) };
 }
 
 /** Inserts the id into the text, so that the event still names its repairs. Returns undefined if that is not possible. */

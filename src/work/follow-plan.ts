@@ -2,7 +2,6 @@ import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { messageOf, ThroughlineError, usageError } from '../contracts/errors.js';
 import { projectOf, type Token, token } from '../contracts/names.js';
-import type { RunStatusReply } from '../contracts/replies/plan-reply.js';
 import { needsText, readPlan, requirementsBeside } from '../engine/files/local-tasks-file.js';
 import { replaceFile } from '../engine/files/user-state.js';
 import { specNameOf } from '../ledger/next-task.js';
@@ -56,33 +55,24 @@ export async function followPlan(
     throw usageError(
       `session ${session} follows ${known}, not ${path}: use another session name for this plan`,
     );
-  if (!isNamed && known === undefined && !mayFollow(status, path)) throw notThisPlan(session, path);
-  const spec = status.run === null ? specNameOf(path) : undefined;
+  const { run } = status;
+  const isThis = () =>
+    run === null ? status.session.sequence === 0 : run.fingerprint.hash === hashOf(textOf(path));
+  if (!isNamed && known === undefined && !isThis()) throw notThisPlan(session, path);
+  const spec = run === null ? specNameOf(path) : undefined;
   const pushed = async () => {
     const tasksText = textOf(path);
     const request = { session, spec, tasksText, ...requirementsBeside(path, tasksText) };
     await ask((client) => client.runs.init(request));
   };
-  if (status.run?.source.kind === 'document') {
-    await pushed();
-    return { path, changed: pushed };
-  }
-  try {
-    const changed = reading(path, spec);
-    await changed();
-    return { path, changed };
-  } catch (error) {
+  let changed = run?.source.kind === 'document' ? pushed : reading(path, spec);
+  await changed().catch((error: unknown) => {
     // The service runs on another machine, without this file, or may not read it for this user.
     if (!needsText(error)) throw error;
-    await pushed();
-    return { path, changed: pushed };
-  }
-}
-
-/** Returns true for a session without events, or one that follows a plan with the same text. */
-function mayFollow({ run, session }: RunStatusReply, path: string): boolean {
-  if (run === null) return session.sequence === 0;
-  return run.fingerprint.hash === hashOf(textOf(path));
+    changed = pushed;
+    return pushed();
+  });
+  return { path, changed };
 }
 
 async function isSameFile(one: string, other: string): Promise<boolean> {

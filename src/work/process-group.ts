@@ -159,59 +159,38 @@ export function signalCall(pid: number | undefined, mark: string, signal: NodeJS
 /** Returns true while a process of the group, or a marked one, still runs. */
 export function isCallRunning(pid: number, mark: string): boolean {
   const all = running();
-  if (all === undefined) return isGroupThere(pid);
+  if (all === undefined) return ifPossible(() => process.kill(-pid, 0)) === true;
   return all.some(({ id, group }) => group === pid || carries(id, mark));
 }
 
 /** Returns all running processes except this one and zombies; undefined without `/proc`. */
 function running(): { readonly id: number; readonly group: number }[] | undefined {
   if (process.platform !== 'linux') return undefined;
-  return processNames()?.flatMap((name) => {
+  return ifPossible(() => readdirSync('/proc'))?.flatMap((name) => {
     const id = Number(name);
     if (!(id > 1) || id === process.pid) return [];
-    const stat = read(`/proc/${name}/stat`)?.toString('latin1') ?? '';
+    const stat = ifPossible(() => readFileSync(`/proc/${name}/stat`, 'latin1')) ?? '';
     // The process name in brackets may contain any text, so the fields after its last bracket are read.
     const [state, , group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return state === undefined || 'ZX'.includes(state) ? [] : [{ id, group: Number(group) }];
   });
 }
 
-function processNames(): string[] | undefined {
-  try {
-    return readdirSync('/proc');
-  } catch {
-    return undefined;
-  }
-}
-
 function carries(id: number, mark: string): boolean {
-  const variables = read(`/proc/${id}/environ`)?.toString('latin1').split('\0') ?? [];
+  const variables = ifPossible(() => readFileSync(`/proc/${id}/environ`, 'latin1'))?.split('\0') ?? [];
   const marks = variables.find((pair) => pair.startsWith(`${CALL_MARK}=`))?.slice(CALL_MARK.length + 1);
   return marks?.split(':').includes(mark) === true;
 }
 
-/** Returns undefined for a process that has ended or belongs to another user. */
-function read(path: string): Buffer | undefined {
+function send(pid: number, signal: NodeJS.Signals): void {
+  ifPossible(() => process.kill(pid, signal));
+}
+
+/** Returns undefined where it fails, as for a process that has ended or belongs to another user. */
+export function ifPossible<T>(work: () => T): T | undefined {
   try {
-    return readFileSync(path);
+    return work();
   } catch {
     return undefined;
-  }
-}
-
-function isGroupThere(pid: number): boolean {
-  try {
-    process.kill(-pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function send(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(pid, signal);
-  } catch {
-    // The process has ended meanwhile.
   }
 }

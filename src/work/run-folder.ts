@@ -20,7 +20,7 @@ import {
 import { identityOf, isRunning, type ProcessIdentity } from '../nats/server/process-identity.js';
 import { hashOf } from '../shared/hash.js';
 import { isObject, shellWord } from '../shared/text.js';
-import { EndOfOutput, signalCall } from './process-group.js';
+import { EndOfOutput, ifPossible, signalCall } from './process-group.js';
 import type { RunIdentity } from './run-types.js';
 import { newHolder } from './session-tasks.js';
 
@@ -101,25 +101,17 @@ function inUse(holder: string, checkout: string, session: string): ThroughlineEr
 
 /** Returns the scope of process ids: the machine, and on Linux the namespace. */
 function processSpace(): string {
-  try {
-    return `${hostname()} ${readlinkSync('/proc/self/ns/pid')}`;
-  } catch {
-    return hostname();
-  }
+  return `${hostname()} ${ifPossible(() => readlinkSync('/proc/self/ns/pid')) ?? ''}`;
 }
 
 /** Reads the record of a run; returns undefined if there is none, or an invalid one. */
 function runIn(record: string): (ProcessIdentity & { readonly holder: string }) | undefined {
   const found = readRegularFile(record, MAX_RECORD);
-  try {
-    const value: unknown = Buffer.isBuffer(found) ? JSON.parse(found.toString('utf8')) : undefined;
-    if (!isObject(value) || typeof value.pid !== 'number' || typeof value.holder !== 'string')
-      return undefined;
-    const { pid, started, holder } = value;
-    return { pid, holder, ...(typeof started === 'string' && { started }) };
-  } catch {
-    return undefined;
-  }
+  const text = Buffer.isBuffer(found) ? found.toString('utf8') : '';
+  const value: unknown = ifPossible(() => JSON.parse(text));
+  if (!isObject(value) || typeof value.pid !== 'number' || typeof value.holder !== 'string') return undefined;
+  const { pid, started, holder } = value;
+  return { pid, holder, ...(typeof started === 'string' && { started }) };
 }
 
 /** Returns a file name, with a hash if characters were replaced, so that two names never collide. */

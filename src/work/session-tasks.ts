@@ -10,6 +10,7 @@ import type { OutcomeName } from '../ledger/task-ledger.js';
 import { keepTrying } from '../sdk/keep-trying.js';
 import type { PublishOptions } from '../sdk/persistent-publish.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
+import { defined } from '../shared/collections.js';
 import { isObject } from '../shared/text.js';
 import type { AgentRole, RunIdentity } from './run-types.js';
 import type { Stall, WorkTask } from './task-step.js';
@@ -69,16 +70,13 @@ function planTasks(all: readonly PlanTaskView[], progress: ReadonlyMap<string, C
 function boardTask(task: BoardTask, known: Came | undefined): WorkTask {
   const { id, content, status, unresolved, reason } = task;
   const isHeld = status === 'blocked' && known?.last_outcome.endsWith('_blocked') !== true;
-  const hold = isHeld ? `it is blocked${reason === undefined ? '' : `: ${reason}`}` : undefined;
   return {
     ...beginning(known),
-    id,
-    text: content,
-    from: 'board',
+    ...{ id, text: content, from: 'board' },
     isDone: status === 'completed' || status === 'cancelled' || wasApproved(known),
     isUnticked: false,
     isOptional: false,
-    ...(hold !== undefined && { hold }),
+    ...(isHeld && { hold: `it is blocked${reason === undefined ? '' : `: ${reason}`}` }),
     waitsFor: unresolved.map((other) => other.id),
   };
 }
@@ -98,17 +96,12 @@ function beginning(known: Came | undefined) {
     results: known?.dispatches ?? 0,
     rounds: 0,
     stall: 'none' as const,
-    ...(known !== undefined && { last: known.last_outcome as OutcomeName }),
-    ...(known?.replan_hint !== undefined && { stalledBy: known.replan_hint }),
+    ...defined({ last: last_outcome as OutcomeName | undefined, stalledBy: known?.replan_hint }),
   };
 }
 
 /** Loads the rounds and the stall of an open task. */
-async function history(
-  ask: Asking,
-  session: string,
-  { task, stalled, dispatches }: Came,
-): Promise<Pick<WorkTask, 'rounds' | 'stall'>> {
+async function history(ask: Asking, session: string, { task, stalled, dispatches }: Came) {
   const [results, stall] = await Promise.all([
     resultsOf(ask, session, task, dispatches),
     stalled ? stallOf(ask, session, task) : ('none' as const),
@@ -120,12 +113,7 @@ async function history(
 }
 
 /** Returns the results of a task without duplicates, the newest first. */
-async function resultsOf(
-  ask: Asking,
-  session: string,
-  task: string,
-  counted: number,
-): Promise<readonly TimelineEntry[]> {
+async function resultsOf(ask: Asking, session: string, task: string, counted: number) {
   const { entries } = await ask(({ tools }) =>
     tools.timelineList({ session, task, kinds: ['result'], limit: MOST_RESULTS }),
   );
@@ -225,10 +213,7 @@ export function taskLeases(
       await released(task, by);
     },
   };
-  const options = {
-    ...{ holder, ttlMs: TTL_MS, now: systemClock, ended },
-    ...(beatMs !== undefined && { beatMs }),
-  };
+  const options = { holder, ttlMs: TTL_MS, now: systemClock, ended, ...defined({ beatMs }) };
   return (task) => holdLease(leases, task, { ...options, what: `task ${task}` });
 }
 

@@ -1,6 +1,7 @@
 import { ThroughlineError } from '../contracts/errors.js';
 import { redactedEnd } from '../memory/redaction/redactor.js';
 import { sentBackText } from '../prompt/role-contract.js';
+import { defined } from '../shared/collections.js';
 import { linkedSignal } from '../shared/deadlines.js';
 import { quoted } from '../shared/text.js';
 import { type AgentResult, readAnswer, resultIdOf } from './command-agent.js';
@@ -62,17 +63,13 @@ async function agentTurn(
   { role, round, agent, replans = false }: Turn & { readonly agent: Agent; readonly replans?: boolean },
   tools: StepTools,
 ): Promise<void> {
-  const { session, project, directory, check } = tools;
+  const { session, project, directory, check: { command } = {} } = tools;
   const resultId = resultIdOf(session, task.id, role, task.results);
-  const judged =
-    check?.command === undefined
-      ? ''
-      : `\n\nThis command judges the work: ${quoted(check.command)} (it must pass)`;
+  const judged = command ? `\n\nThis command judges the work: ${quoted(command)} (it must pass)` : '';
   const compiled = await tools.ask((client) =>
     client.compile({
       ...{ session, role, taskId: task.id, taskPrompt: `${task.text}${judged}` },
-      include: ['messages'],
-      ...(project !== undefined && { project }),
+      ...{ include: ['messages'], project },
     }),
   );
   let { prompt } = compiled;
@@ -88,12 +85,8 @@ async function agentTurn(
     const read = readAnswer(answer.text, role, task.id, resultId);
     const late = isLate ? lateText(tools) : answer.fault;
     fault = read.ok ? '' : [late, read.fault].filter(Boolean).join('; ');
-    tools.tell({
-      ...{ type: 'call-ended', ...of, ms },
-      ...(answer.tokens !== undefined && { tokens: answer.tokens }),
-      ...(answer.cost !== undefined && { cost: answer.cost }),
-      ...(fault !== '' && { fault }),
-    });
+    const use = defined({ tokens: answer.tokens, cost: answer.cost });
+    tools.tell({ type: 'call-ended', ...of, ms, ...use, ...(fault !== '' && { fault }) });
     if (read.ok) {
       const refused = await publish(task, { role, round }, read.result, tools);
       if (refused === undefined) return;
@@ -125,10 +118,8 @@ function lateText({ timeoutMs }: StepTools): string {
 }
 
 /** Runs a call with a timeout, and abandons it if it does not end in time. Throws if the run stops. */
-async function timed<T>(
-  work: (signal: AbortSignal) => Promise<T>,
-  { timeoutMs, signal: stopping }: StepTools,
-) {
+async function timed<T>(work: (signal: AbortSignal) => Promise<T>, tools: StepTools) {
+  const { timeoutMs, signal: stopping } = tools;
   stopping.throwIfAborted();
   const started = performance.now();
   const { signal, release } = linkedSignal([stopping], timeoutMs);
@@ -149,12 +140,7 @@ async function timed<T>(
 }
 
 /** Publishes a result and reports it. Returns the reason if it was rejected. */
-async function publish(
-  task: WorkTask,
-  turn: Turn,
-  { body, ...result }: AgentResult,
-  tools: StepTools,
-): Promise<string | undefined> {
+async function publish(task: WorkTask, turn: Turn, { body, ...result }: AgentResult, tools: StepTools) {
   const became = await tools.publish(turn.role, body);
   if (became.status === 'rejected') return became.reason;
   tools.tell({ type: 'result', task: task.id, ...turn, ...result, dispatch: became.dispatch });
@@ -174,7 +160,7 @@ async function publishOwn(task: WorkTask, turn: Turn, outcome: OwnResult, tools:
     body: JSON.stringify({ task_id: task.id, ...outcome, result_id }),
     verdict: 'status' in outcome ? outcome.status : outcome.assessment,
     findings: outcome.required_fixes?.length ?? 0,
-    ...(outcome.summary !== undefined && { summary: outcome.summary }),
+    ...defined({ summary: outcome.summary }),
   };
   const refused = await publish(task, turn, result, tools);
   if (refused !== undefined) throw new ThroughlineError('internal', `task ${task.id}: ${refused}`);

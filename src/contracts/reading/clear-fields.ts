@@ -29,7 +29,8 @@ export function readTask(body: Json, shape: ObjectShape): Clear {
   for (const { key, rank } of keysFor('task_id', body, shape)) {
     if (found !== undefined && rank > 1) break;
     const keyRepairs = new Repairs();
-    const value = readText(body[key], 'task_id', 'task_id', taskId, keyRepairs)?.trim();
+    const at = { field: 'task_id', path: 'task_id', repairs: keyRepairs };
+    const value = readText(body[key], taskId, at)?.trim();
     if (value === undefined || (rank > 1 && !/^\S{1,64}$/.test(value))) continue;
     if (found !== undefined && found.value !== value)
       return { value: undefined, contradiction: twice(found.key, found.value, key, value), repairs };
@@ -79,16 +80,11 @@ export function readVerdict(body: Json, shape: ResultShape): Clear {
 function claimsOf(body: Json, shape: ResultShape): Claim[] {
   const values = verdictsOf(shape.role);
   const named = shape.verdictField === undefined ? [] : keysFor(shape.verdictField, body, shape);
+  const positive = values.find((allowed) => OPPOSITES[allowed]);
   const claims = named.map(({ key }) => {
     const given = body[key];
     const stated: unknown = Array.isArray(given) && given.length === 1 ? given[0] : given;
-    if (typeof stated === 'boolean')
-      return claimOfFlag(
-        key,
-        values.find((allowed) => OPPOSITES[allowed]),
-        stated,
-        values,
-      );
+    if (typeof stated === 'boolean') return claimOfFlag(key, positive, stated, values);
     const verdict = typeof stated === 'string' ? meantBy(stated, values, VERDICT_WORDS) : undefined;
     return { key, allows: verdict === undefined ? [] : [verdict] };
   });
@@ -101,12 +97,7 @@ function claimsOf(body: Json, shape: ResultShape): Claim[] {
 }
 
 /** `approved: false` allows every other verdict, the opposite first. */
-function claimOfFlag(
-  key: string,
-  named: Verdict | undefined,
-  flag: boolean,
-  values: readonly Verdict[],
-): Claim {
+function claimOfFlag(key: string, named: Verdict | undefined, flag: boolean, values: readonly Verdict[]) {
   const opposite = named && OPPOSITES[named];
   if (named === undefined || (!flag && opposite === undefined)) return { key, allows: [] };
   const others = values.filter((value) => value !== named && value !== opposite);

@@ -1,60 +1,67 @@
+import type { z } from 'zod';
 import { isObject, lengthOf, oneLine, quoted } from '../../shared/text.js';
 import { shown } from '../explain-issues.js';
 import { KEPT } from '../kept-limits.js';
-import { asBoolean, asList, asObject, asText, isNothing, severityOf } from './repair-rules.js';
+import { SEVERITIES } from '../kinds.js';
+import { asBoolean, asList, asObject, asText, isNothing } from './repair-rules.js';
 import { type RepairKind, Repairs } from './repairs.js';
-import { type FieldShape, isEmpty, type Json, keysByField, type ObjectShape, type Wanted } from './shape.js';
-import { DEFAULT_SEVERITY } from './synonyms.js';
+import {
+  type FieldShape,
+  isEmpty,
+  type Json,
+  type Key,
+  keysByField,
+  type ObjectShape,
+  type Wanted,
+} from './shape.js';
+import { DEFAULT_SEVERITY, meantBy, SEVERITY_WORDS } from './synonyms.js';
 
 /** Far more than a dispatch may give facts. */
 export const MAX_ITEMS = 1000;
 
-/** Reads the fields of a shape into `value`, except those already there. */
-export function readFields(
-  json: Json,
-  shape: ObjectShape,
-  path: string,
-  value: Record<string, unknown>,
-  repairs: Repairs,
-): void {
-  const found = keysByField(json, shape);
+/** Where a value stands: its field, its path, and the repairs that were made there. */
+interface Place {
+  readonly field: string;
+  readonly path: string;
+  readonly repairs: Repairs;
+}
+
+/** Reads the fields of a shape, except the known ones, which it returns as well. */
+export function readFields(json: Json, shape: ObjectShape, known: Json, repairs: Repairs, path = ''): Json {
+  const value: Record<string, unknown> = { ...known };
+  const keys = keysByField(json, shape);
   for (const [field, expected] of shape.fields) {
-    if (Object.hasOwn(value, field)) continue;
-    const keys = (found.get(field) ?? []).map(({ key }) => key);
-    const read = readField(json, field, expected, keys, path === '' ? field : `${path}.${field}`, repairs);
+    if (Object.hasOwn(known, field)) continue;
+    const at = { field, path: path === '' ? field : `${path}.${field}`, repairs };
+    const read = readField(json, keys.get(field) ?? [], expected, at);
     if (read !== undefined) value[field] = read;
   }
+  return value;
 }
 
 /** Takes the first of a field's names whose value can be read; an empty one only if no other has a value. */
-function readField(
-  json: Json,
-  field: string,
-  { shape, required }: FieldShape,
-  keys: readonly string[],
-  place: string,
-  repairs: Repairs,
-): unknown {
-  const readings = keys.map((key) => {
+function readField(json: Json, keys: readonly Key[], { shape, required }: FieldShape, at: Place): unknown {
+  const { field, path, repairs } = at;
+  const readings = keys.map(({ key }) => {
     const keyRepairs = new Repairs();
-    return { key, keyRepairs, read: readValue(json[key], shape, field, place, keyRepairs) };
+    return { key, keyRepairs, read: readValue(json[key], shape, { ...at, repairs: keyRepairs }) };
   });
   const readable = readings.filter(({ read }) => read !== undefined);
   const found = readable.find(({ read }) => !isEmpty(read)) ?? readable[0];
   for (const { key } of readings) {
     if (found === undefined && isAbsent(json[key], shape)) {
-      repairs.note('absent', place, key === field ? undefined : `found ${key}`);
+      repairs.note('absent', path, key === field ? undefined : `found ${key}`);
     } else if (key !== found?.key && !isEmpty(json[key])) {
-      repairs.note('skipped', place, key === field ? shown(json[key]) : `found ${key}`);
+      repairs.note('skipped', path, key === field ? shown(json[key]) : `found ${key}`);
     }
   }
   if (found !== undefined) {
-    if (found.key !== field) repairs.note('renamed', place, `found ${found.key}`);
+    if (found.key !== field) repairs.note('renamed', path, `found ${found.key}`);
     repairs.take(found.keyRepairs);
     return found.read;
   }
   if (!required || field !== 'severity') return undefined;
-  repairs.note('severity', place, `now ${DEFAULT_SEVERITY}`);
+  repairs.note('severity', path, `now ${DEFAULT_SEVERITY}`);
   return DEFAULT_SEVERITY;
 }
 
@@ -63,94 +70,72 @@ function isAbsent(value: unknown, { wants }: Wanted): boolean {
   return value.trim() === '' || (wants === 'list' && isNothing(value));
 }
 
-function readValue(value: unknown, shape: Wanted, field: string, place: string, repairs: Repairs): unknown {
+function readValue(value: unknown, shape: Wanted, at: Place): unknown {
   if (value === null || value === undefined) return undefined;
   switch (shape.wants) {
     case 'text':
-      return readText(value, field, place, shape.schema, repairs);
+      return readText(value, shape.schema, at);
     case 'boolean':
-      return typeof value === 'boolean' ? value : noted('boolean', asBoolean(value), value, place, repairs);
+      return typeof value === 'boolean' ? value : noted('boolean', asBoolean(value), value, at);
     case 'choice':
-      return readSeverity(value, shape.values, place, repairs);
+      return readSeverity(value, shape.values, at);
     case 'list':
-      return readList(value, shape, field, place, repairs);
+      return readList(value, shape, at);
     case 'object':
-      return readObject(value, shape, field, place, repairs);
+      return readObject(value, shape, at);
   }
 }
 
 /** Notes the repair of a value, unless there is none. */
-function noted<Value>(
-  kind: RepairKind,
-  repaired: Value | undefined,
-  value: unknown,
-  place: string,
-  repairs: Repairs,
-): Value | undefined {
-  if (repaired !== undefined) repairs.note(kind, place, typeof value === 'object' ? undefined : shown(value));
+function noted<Value>(kind: RepairKind, repaired: Value | undefined, value: unknown, at: Place) {
+  const detail = typeof value === 'object' ? undefined : shown(value);
+  if (repaired !== undefined) at.repairs.note(kind, at.path, detail);
   return repaired;
 }
 
-export function readText(
-  value: unknown,
-  field: string,
-  place: string,
-  schema: { safeParse(value: unknown): { success: boolean } },
-  repairs: Repairs,
-): string | undefined {
-  const text = typeof value === 'string' ? value : noted('text', asText(value, field), value, place, repairs);
+export function readText(value: unknown, schema: z.ZodType, at: Place): string | undefined {
+  const text = typeof value === 'string' ? value : noted('text', asText(value, at.field), value, at);
   return text !== undefined && schema.safeParse(text).success ? text : undefined;
 }
 
 /** Reads a severity, the only choice that is not a verdict; an unknown one is important. */
-function readSeverity(value: unknown, values: readonly string[], place: string, repairs: Repairs): string {
+function readSeverity(value: unknown, values: readonly string[], { path, repairs }: Place): string {
   if (typeof value === 'string' && values.includes(value)) return value;
-  const severity = (typeof value === 'string' ? severityOf(value) : undefined) ?? DEFAULT_SEVERITY;
-  repairs.note('severity', place, `${shown(value)} as ${severity}`);
+  const meant = typeof value === 'string' ? meantBy(value, SEVERITIES, SEVERITY_WORDS) : undefined;
+  const severity = meant ?? DEFAULT_SEVERITY;
+  repairs.note('severity', path, `${shown(value)} as ${severity}`);
   return severity;
 }
 
-function readList(
-  value: unknown,
-  { item, most = Number.POSITIVE_INFINITY }: Extract<Wanted, { wants: 'list' }>,
-  field: string,
-  place: string,
-  repairs: Repairs,
-): readonly unknown[] | undefined {
+type ListShape = Extract<Wanted, { wants: 'list' }>;
+
+function readList(value: unknown, { item, most = Number.POSITIVE_INFINITY }: ListShape, at: Place) {
+  const { field, path, repairs } = at;
   const made = Array.isArray(value) ? undefined : asList(value, field);
   const kind = made?.length === 0 ? 'absent' : 'list';
-  const given: readonly unknown[] | undefined = Array.isArray(value)
-    ? value
-    : noted(kind, made, value, place, repairs);
+  const given: readonly unknown[] | undefined = Array.isArray(value) ? value : noted(kind, made, value, at);
   if (given === undefined) return undefined;
   const items: unknown[] = [];
-  if (given.length > MAX_ITEMS) repairs.note('clipped', place, `${MAX_ITEMS} of ${given.length} items read`);
-  for (const [at, element] of given.slice(0, MAX_ITEMS).entries()) {
-    const elementRepairs = new Repairs();
-    const read = readValue(element, item, field, `${place}.${at}`, elementRepairs);
-    if (read === undefined) repairs.note('skipped', `${place}.${at}`, shown(element));
+  if (given.length > MAX_ITEMS) repairs.note('clipped', path, `${MAX_ITEMS} of ${given.length} items read`);
+  for (const [index, element] of given.slice(0, MAX_ITEMS).entries()) {
+    const place = { field, path: `${path}.${index}`, repairs: new Repairs() };
+    const read = readValue(element, item, place);
+    if (read === undefined) repairs.note('skipped', place.path, shown(element));
     else {
       items.push(read);
-      repairs.take(elementRepairs);
+      repairs.take(place.repairs);
     }
   }
   // A value that was not a list cannot mean an empty list.
   if (items.length === 0 && !Array.isArray(value)) return undefined;
-  if (items.length > most) repairs.note('clipped', place, `${most} of ${items.length} kept`);
+  if (items.length > most) repairs.note('clipped', path, `${most} of ${items.length} kept`);
   return items.slice(0, most);
 }
 
-function readObject(
-  value: unknown,
-  shape: ObjectShape,
-  field: string,
-  place: string,
-  repairs: Repairs,
-): Json | undefined {
-  const json = isObject(value) ? value : noted('object', asObject(value, field), value, place, repairs);
+function readObject(value: unknown, shape: ObjectShape, at: Place): Json | undefined {
+  const json = isObject(value) ? value : noted('object', asObject(value, at.field), value, at);
   if (json === undefined) return undefined;
-  const read: Record<string, unknown> = {};
-  readFields(json, shape, place, read, repairs);
+  const read = readFields(json, shape, {}, at.repairs, at.path);
   for (const [name, { required }] of shape.fields) if (required && read[name] === undefined) return undefined;
   // Fields that are valid alone may still be invalid together.
   return shape.schema.safeParse(read).success ? read : undefined;

@@ -25,7 +25,7 @@ export type FoundJson =
 const PAIR = `one ${BEGIN} … ${END} pair`;
 
 export function findJson(text: string, clean: Cleaning): FoundJson {
-  if (text === '') return missing('the body is empty', 'send one whole JSON object');
+  if (text === '') return refused('marker_missing', 'the body is empty', 'send one whole JSON object');
   // Raw text may begin with a brace too: only a body without markers must be JSON.
   const whole = /^[[{]/.test(text) ? parsed(text, clean) : undefined;
   const begins = text.split(BEGIN).length - 1;
@@ -36,14 +36,15 @@ export function findJson(text: string, clean: Cleaning): FoundJson {
   if (begins > 1 && begins === ends) return severalResults(begins, 'marker_missing');
   if (begins !== 1 || ends > 1 || to < from) {
     const reason = `expected exactly ${PAIR}, found ${begins} and ${ends}`;
-    return missing(reason, `keep exactly ${PAIR}, around the result that counts`);
+    return refused('marker_missing', reason, `keep exactly ${PAIR}, around the result that counts`);
   }
   const inner = text.slice(from, to).trim();
   const block = inner.startsWith('{') ? undefined : fencedBlocks(inner)[0]?.text;
   if (ends === 1) return read(block ?? inner, clean);
   // Without the closing marker, only a whole object shows that nothing is missing.
   const found = parsed(inner.slice(Math.max(inner.indexOf('{'), 0), inner.lastIndexOf('}') + 1), clean);
-  if (!found?.ok) return missing(`${END} is missing`, `keep exactly ${PAIR}, around the whole result`);
+  const fix = `keep exactly ${PAIR}, around the whole result`;
+  if (!found?.ok) return refused('marker_missing', `${END} is missing`, fix);
   return around(found, `${END} is missing`);
 }
 
@@ -59,7 +60,7 @@ function withoutMarkers(text: string, whole: FoundJson | undefined, clean: Clean
   const [block, ...others] = json.length > 0 ? json : blocks;
   if (block === undefined || others.length > 0 || !block.text.startsWith('{')) {
     const reason = `the body is not a JSON object and holds no ${BEGIN} … ${END} pair`;
-    return missing(reason, `send the JSON object alone, or between ${PAIR}`);
+    return refused('marker_missing', reason, `send the JSON object alone, or between ${PAIR}`);
   }
   return around(read(block.text, clean), 'found in a fenced block');
 }
@@ -75,13 +76,13 @@ function around(found: FoundJson, detail: string): FoundJson {
   return { ...found, repairs };
 }
 
-function missing(reason: string, fix: string): FoundJson {
-  return { ok: false, code: 'marker_missing', reason, fix };
+function refused(code: ErrorCode, reason: string, fix: string): FoundJson {
+  return { ok: false, code, reason, fix };
 }
 
 function severalResults(count: number, code: ErrorCode): FoundJson {
   const reason = `${count === 2 ? 'two' : count} results: send each on its own`;
-  return { ok: false, code, reason, fix: 'send each result on its own' };
+  return refused(code, reason, 'send each result on its own');
 }
 
 function parsed(text: string, clean: Cleaning): FoundJson | undefined {
@@ -109,10 +110,8 @@ function inText(text: string, clean: Cleaning): FoundJson {
   const cleaned = String(clean(text, text));
   const reason = `the body is not JSON: ${whyNotJson(cleaned)}`;
   const { inner: broken, isCut } = outermost(cleaned);
-  if (isCut) {
-    const fix = 'send the whole JSON object';
-    return { ok: false, code: 'json_parse_failed', reason: `${reason}; it ends too early`, fix };
-  }
+  if (isCut)
+    return refused('json_parse_failed', `${reason}; it ends too early`, 'send the whole JSON object');
   const mended = broken === undefined ? undefined : mendedJson(broken);
   if (mended !== undefined) {
     const found = parsed(mended, clean);
@@ -124,10 +123,7 @@ function inText(text: string, clean: Cleaning): FoundJson {
       return { ...found, repairs, broken: reason };
     }
   }
-  return {
-    ...{ ok: false, code: 'json_parse_failed', reason },
-    fix: 'send one whole JSON object and nothing else',
-  };
+  return refused('json_parse_failed', reason, 'send one whole JSON object and nothing else');
 }
 
 /** Returns the text from the first brace to the last, and true if more JSON follows: half a path is a different path. */
@@ -142,9 +138,9 @@ function outermost(text: string): { readonly inner?: string; readonly isCut?: bo
 }
 
 /** The engine quotes the text that it cannot parse, so it gets the redacted one. */
-function whyNotJson(cleaned: unknown): string {
+function whyNotJson(cleaned: string): string {
   try {
-    JSON.parse(String(cleaned));
+    JSON.parse(cleaned);
     return 'the fault is inside a secret, which is not shown';
   } catch (error) {
     return messageOf(error);

@@ -18,7 +18,9 @@ const NOTHING_MORE = /^[\s`*_~.]*$/;
  */
 export function lastResult(message: string): ResultText | undefined {
   const at = message.lastIndexOf(BEGIN);
-  if (at < 0) return lastFenced(message) ?? whole(message);
+  const whole = message.trim();
+  if (at < 0 && whole.startsWith('{') && whole.endsWith('}')) return { text: whole, marked: false };
+  if (at < 0) return lastFenced(message);
   const part = message.slice(at);
   const closes = part.indexOf(END);
   const text = closes < 0 ? part : part.slice(0, closes + END.length);
@@ -31,11 +33,6 @@ function lastFenced(message: string): ResultText | undefined {
   const block = fencedBlocks(message).at(-1);
   if (!block?.text.startsWith('{') || !NOTHING_MORE.test(message.slice(block.end))) return undefined;
   return { text: block.text, marked: false };
-}
-
-function whole(message: string): ResultText | undefined {
-  const text = message.trim();
-  return text.startsWith('{') && text.endsWith('}') ? { text, marked: false } : undefined;
 }
 
 interface FencedBlock {
@@ -53,17 +50,14 @@ export function fencedBlocks(text: string): FencedBlock[] {
   let open: { readonly language: string; readonly from: number } | undefined;
   let at = 0;
   for (const line of text.split('\n')) {
+    const end = at + line.length;
     if (line.trimStart().startsWith(FENCE)) {
       if (open !== undefined)
-        blocks.push({
-          language: open.language,
-          text: text.slice(open.from, at).trim(),
-          end: at + line.length,
-        });
+        blocks.push({ language: open.language, text: text.slice(open.from, at).trim(), end });
       const language = line.trim().slice(FENCE.length).toLowerCase();
-      open = open === undefined ? { language, from: at + line.length + 1 } : undefined;
+      open = open === undefined ? { language, from: end + 1 } : undefined;
     }
-    at += line.length + 1;
+    at = end + 1;
   }
   return blocks;
 }

@@ -33,8 +33,9 @@ export function readResult(json: unknown, role: Role): Reading {
     return { ok: false, reason, fix: 'send one JSON object with the fields of a result' };
   }
   const named = readTask(body, shape);
+  const isNote = kindOf(role).part === 'note';
   // A note may have no task; its intent is used instead.
-  const intent = kindOf(role).part === 'note' ? taskId.safeParse(body.intent_id).data : undefined;
+  const intent = isNote ? taskId.safeParse(body.intent_id).data : undefined;
   const task = named.value === undefined && intent !== undefined ? { ...named, value: intent } : named;
   const verdict = readVerdict(body, shape);
   const known = task.value === undefined ? {} : { task: task.value };
@@ -46,20 +47,16 @@ export function readResult(json: unknown, role: Role): Reading {
     return { ok: false, ...whatIsMissing(body, shape, { task, verdict }), ...known };
   repairs.take(task.repairs);
   repairs.take(verdict.repairs);
-  const value: Record<string, unknown> = { task_id: task.value };
-  if (shape.verdictField !== undefined) value[shape.verdictField] = verdict.value;
-  readFields(body, shape, '', value, repairs);
+  const { verdictField } = shape;
+  const clear = { task_id: task.value, ...(verdictField !== undefined && { [verdictField]: verdict.value }) };
+  const value = readFields(body, shape, clear, repairs);
   for (const key of firstKeys(body)) {
     const field = isEmpty(body[key]) ? undefined : shape.foreign(key);
     if (field !== undefined) repairs.note('skipped', field, `the ${role} has no such field`);
   }
-  if (saysNothing(value, role)) return { ok: false, ...SAYS_NOTHING, ...known };
+  if (isNote && isEmpty(value.summary) && isEmpty(value.facts))
+    return { ok: false, ...SAYS_NOTHING, ...known };
   return { ok: true, task: task.value, value, repairs };
-}
-
-/** True for a note without summary and facts. */
-function saysNothing({ summary, facts }: Json, role: Role): boolean {
-  return kindOf(role).part === 'note' && isEmpty(summary) && isEmpty(facts);
 }
 
 const SAYS_NOTHING = {

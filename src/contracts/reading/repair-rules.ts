@@ -1,5 +1,5 @@
 import { isObject } from '../../shared/text.js';
-import { list, meantBy, plainName, SEVERITY_WORDS } from './synonyms.js';
+import { list, plainName } from './synonyms.js';
 
 /**
  * The rules for a value of the wrong type, by the type that is wanted. Each returns the repaired value, `undefined` if there
@@ -112,10 +112,6 @@ const SAID_BY: Readonly<Record<string, string>> = { issues: 'message', questions
 export function asObject(value: unknown, field: string): Json | undefined {
   const name = SAID_BY[field];
   return name !== undefined && isText(value) ? { [name]: value } : undefined;
-}
-
-export function severityOf(text: string) {
-  return meantBy(text, ['critical', 'important', 'minor'] as const, SEVERITY_WORDS);
 }
 
 function isText(value: unknown): value is string {

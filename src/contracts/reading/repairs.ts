@@ -41,7 +41,7 @@ export class Repairs {
   readonly #noted = new Map<string, Repair & { count: number }>();
 
   note(kind: RepairKind, field: string, detail?: string): void {
-    this.#add({ kind, field, ...(detail !== undefined && { detail }), count: 1 });
+    this.#add({ kind, field, ...(detail !== undefined && { detail: short(detail) }), count: 1 });
   }
 
   take(others: Repairs): void {
@@ -61,11 +61,7 @@ export class Repairs {
     const key = `${repair.kind} ${repair.field.replace(/\.\d+/g, '')}`;
     const known = this.#noted.get(key);
     if (known !== undefined) known.count += repair.count;
-    else
-      this.#noted.set(key, {
-        ...repair,
-        ...(repair.detail !== undefined && { detail: short(repair.detail) }),
-      });
+    else this.#noted.set(key, { ...repair });
   }
 }
 
@@ -80,25 +76,20 @@ export type StoredRepair = Output<typeof recordedRepair>;
 /** For example `files_modified: was one value and became a list`. */
 export function repairInWords({ kind, field, detail, count }: StoredRepair): string {
   const times = count === undefined ? '' : `, ${count} times`;
-  const what = isRepairKind(kind) ? REPAIRS[kind] : kind;
+  const what = Object.hasOwn(REPAIRS, kind) ? REPAIRS[kind as RepairKind] : kind;
   return `${field}: ${what}${detail === undefined ? '' : ` (${detail})`}${times}`;
 }
 
+interface Repaired {
+  readonly repairs: readonly StoredRepair[];
+  readonly repairsOmitted?: number;
+}
+
 /** For example `read with 2 repairs: files_modified: …; tests: …`. */
-export function repairsInWords({
-  repairs,
-  repairsOmitted = 0,
-}: {
-  repairs: readonly StoredRepair[];
-  repairsOmitted?: number;
-}) {
+export function repairsInWords({ repairs, repairsOmitted = 0 }: Repaired): string {
   const total = repairs.reduce((sum, { count = 1 }) => sum + count, repairsOmitted);
   const more = repairsOmitted > 0 ? `; and ${repairsOmitted} more` : '';
   return `read with ${counted(total, 'repair')}: ${repairs.map(repairInWords).join('; ')}${more}`;
-}
-
-function isRepairKind(kind: string): kind is RepairKind {
-  return Object.hasOwn(REPAIRS, kind);
 }
 
 export function countByKind(repairs: readonly Repair[]): Record<string, number> {

@@ -115,8 +115,7 @@ function slipOf(name: string, fields: ReadonlyMap<string, FieldShape>): Meaning 
 
 function fieldShape(schema: z.ZodType): FieldShape {
   const inner = schema instanceof z.ZodOptional ? (schema.unwrap() as z.ZodType) : schema;
-  const shape = shapeOf(inner);
-  return { shape, required: inner === schema };
+  return { shape: shapeOf(inner), required: inner === schema };
 }
 
 export function isEmpty(value: unknown): boolean {
@@ -145,14 +144,12 @@ export function keysByField(json: Json, { fields, meant }: ObjectShape): Readonl
   const found = new Map<string, Key[]>();
   for (const key of fields.keys()) if (Object.hasOwn(json, key)) found.set(key, [{ key, rank: 0 }]);
   for (const key of firstKeys(json)) {
-    const { field, rank } = meant(key) ?? NOTHING;
-    if (rank > 0) addTo(found, field, { key, rank });
+    const meaning = meant(key);
+    if (meaning !== undefined && meaning.rank > 0) addTo(found, meaning.field, { key, rank: meaning.rank });
   }
   for (const keys of found.values()) keys.sort((one, other) => one.rank - other.rank);
   return found;
 }
-
-const NOTHING: Meaning = { field: '', rank: 0 };
 
 export function keysFor(field: string, json: Json, shape: ObjectShape): readonly Key[] {
   return keysByField(json, shape).get(field) ?? [];

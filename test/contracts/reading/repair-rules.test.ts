@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
+import { SEVERITIES } from '../../../src/contracts/kinds.js';
+import { asBoolean, asList, asObject, asText } from '../../../src/contracts/reading/repair-rules.js';
 import {
-  asBoolean,
-  asList,
-  asObject,
-  asText,
-  severityOf,
-} from '../../../src/contracts/reading/repair-rules.js';
-import { ALIASES, meantBy, plainName, VERDICT_WORDS } from '../../../src/contracts/reading/synonyms.js';
+  ALIASES,
+  meantBy,
+  plainName,
+  SEVERITY_WORDS,
+  VERDICT_WORDS,
+} from '../../../src/contracts/reading/synonyms.js';
 
 type Example = readonly [value: unknown, field: string, becomes: unknown];
 
@@ -128,7 +129,7 @@ describe('the words of verdicts', () => {
     ['🟢 low', 'minor'],
     ['odd', undefined],
   ])('a text says how severe an issue is: %j is %s', (text, severity) => {
-    expect(severityOf(text)).toBe(severity);
+    expect(meantBy(text, SEVERITIES, SEVERITY_WORDS)).toBe(severity);
   });
 });
 
