@@ -119,7 +119,7 @@ describe('docs/how-to/upgrade-and-uninstall.md', () => {
 });
 
 describe('one stream of a backup', () => {
-  it('a DISPATCH stream that is restored alone keeps services from starting, and fails the doctor', async () => {
+  it('a DISPATCH stream that is restored alone keeps services from starting, and the doctor says that they do not answer', async () => {
     const session = newSession('behind');
     await using server = await startTestNats();
     const folder = await folderOfTest();
@@ -135,15 +135,16 @@ describe('one stream of a backup', () => {
       await soon(async () => expect(await system.ports.numbers.highest()).toBe(40));
     }
     await shell(server, folder, replace(DISPATCH_STREAM));
-    const fix = 'restore all streams of one backup';
     expect(await cli(['admin', 'serve'], { env: { NATS_URL: server.url } })).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining(`stream DISPATCH is at 20, but the installation has given 40`),
+      stderr: expect.stringMatching(
+        /stream DISPATCH is at 20, but the installation has given 40: .*restore all streams of one backup/,
+      ),
     });
     const { code, found } = await doctor(server.url);
-    expect({ code, fixes: bad(found).map((each) => each.fix) }).toMatchObject({
+    expect({ code, messages: bad(found).map(({ message }) => message) }).toMatchObject({
       code: 1,
-      fixes: expect.arrayContaining([expect.stringContaining(fix)]),
+      messages: expect.arrayContaining(['no instance answers']),
     });
   });
 

@@ -3,7 +3,6 @@ import type { ThroughlineError } from '../../contracts/errors.js';
 import { toThroughlineError } from '../connection/nats-errors.js';
 import { STREAMS } from '../jetstream/topology.js';
 import { NATS_SERVER_PIN } from '../server/server-version.js';
-import { DispatchNumbers } from '../stores/kv-stores.js';
 import {
   type Finding,
   fail,
@@ -13,13 +12,7 @@ import {
   writeFindings,
 } from './server-findings.js';
 import { serviceFindings } from './service-findings.js';
-import {
-  consumerFindings,
-  numberFindings,
-  rejectedFindings,
-  strangerFindings,
-  streamFindings,
-} from './stream-findings.js';
+import { consumerFindings, rejectedFindings, strangerFindings, streamFindings } from './stream-findings.js';
 
 /** The configuration that the installation is compared with. */
 export interface Expected {
@@ -53,7 +46,6 @@ export async function examine(
     subjects: () => strangerFindings(jsm),
     streams: () => streamFindings(jsm, replicas),
     consumers: () => consumerFindings(jsm, ackWaitMs),
-    'dispatch numbers': () => numberFindings(jsm, new DispatchNumbers(connection, { replicas, timeoutMs })),
     rejected: () => rejectedFindings(jsm),
     services: () => serviceFindings(connection, { version, now: now(), timeoutMs }),
   };
@@ -69,14 +61,11 @@ async function examined(check: string, look: () => Promise<Finding[]>): Promise<
   } catch (thrown) {
     const error = toThroughlineError(thrown, check);
     const message = `cannot be checked: ${error.message} (${error.code})`;
-    const isDenied = error.code === 'permission_denied';
-    return [
-      fail(
-        check,
-        message,
-        isDenied ? AS_OPERATOR : 'check that the server answers: nats server check connection',
-      ),
-    ];
+    const fix =
+      error.code === 'permission_denied'
+        ? AS_OPERATOR
+        : 'check that the server answers: nats server check connection';
+    return [fail(check, message, fix)];
   }
 }
 

@@ -1,7 +1,7 @@
 import { type NatsConnection, RequestStrategy, type ServiceStats } from 'nats';
 import { z } from 'zod';
 import { SERVICE_NAMES } from '../../contracts/names.js';
-import type { ServiceHealth } from '../../contracts/replies/health-reply.js';
+import { type ServiceHealth, serviceHealth } from '../../contracts/replies/health-reply.js';
 import { counted } from '../../shared/text.js';
 import { isNoResponders, MAKE_ROOM, toThroughlineError } from '../connection/nats-errors.js';
 import { type Finding, fail, ok, warn } from './server-findings.js';
@@ -13,25 +13,25 @@ export async function healthOfServices(
   waitMs: number,
 ): Promise<ServiceHealth[]> {
   const found = await Promise.all(services.map((service) => instancesOf(connection, service, waitMs)));
-  return found.flat().map(serviceHealth);
+  return found.flat().map(healthIn);
 }
 
-const incident = z.object({ at: z.string(), message: z.string(), code: z.string().exactOptional() });
-const plain = z.object({
-  host: z.string().exactOptional(),
-  pid: z.int().exactOptional(),
-  uptimeSeconds: z.number().exactOptional(),
-  warnings: z.number().exactOptional(),
-  errors: z.number().exactOptional(),
+const { lastIncident } = serviceHealth.shape;
+const plain = serviceHealth.pick({
+  host: true,
+  pid: true,
+  uptimeSeconds: true,
+  warnings: true,
+  errors: true,
 });
 const common = z.looseObject({
   ...plain.shape,
-  connection: z.object({ connected: z.boolean(), disconnects: z.number() }).exactOptional(),
-  lastIncident: incident.nullable().optional(),
+  connection: serviceHealth.pick({ connected: true, disconnects: true }).exactOptional(),
+  lastIncident: lastIncident.unwrap().nullable().optional(),
 });
 
 /** Extracts an instance's health from its statistics. */
-function serviceHealth({ name, id, version, endpoints = [] }: ServiceStats): ServiceHealth {
+function healthIn({ name, id, version, endpoints = [] }: ServiceStats): ServiceHealth {
   const data: unknown = endpoints.find((endpoint) => endpoint.name === 'health')?.data;
   const { data: health = {} } = common.safeParse(data);
   const { connection, lastIncident } = health;
@@ -44,9 +44,7 @@ function serviceHealth({ name, id, version, endpoints = [] }: ServiceStats): Ser
     ...plain.parse(health),
     ...connection,
     ...(lastIncident && { lastIncident }),
-    numbers: Object.fromEntries(
-      Object.entries(health).filter(([name]) => !Object.hasOwn(common.shape, name)),
-    ),
+    numbers: Object.fromEntries(Object.entries(health).filter(([key]) => !Object.hasOwn(common.shape, key))),
   };
 }
 

@@ -1,4 +1,4 @@
-import { type ConsumerInfo, type JetStreamManager, StorageType } from 'nats';
+import { type JetStreamManager, StorageType, type StreamInfo } from 'nats';
 import {
   ALL_SESSIONS,
   ALL_SHARDS,
@@ -16,15 +16,7 @@ import {
 import { counted, named } from '../../shared/text.js';
 import { ifExists, KEEP_APART } from '../connection/nats-errors.js';
 import { listedStreams, START_HOLDERS } from '../jetstream/list-streams.js';
-import {
-  isSessionLog,
-  RESTORE_ALL,
-  restoredText,
-  STREAMS,
-  strangersOn,
-  subjectsOf,
-} from '../jetstream/topology.js';
-import type { DispatchNumbers } from '../stores/kv-stores.js';
+import { isSessionLog, STREAMS, strangersOn, subjectsOf } from '../jetstream/topology.js';
 import { type Finding, fail, ok, warn } from './server-findings.js';
 
 /** Backlog of dispatches that is not worrying. */
@@ -51,10 +43,8 @@ export async function streamFindings(jsm: JetStreamManager, replicas: number): P
     const info = infos.get(name);
     if (info === undefined) return [missing(check, MADE_BY[name])];
     const faults = streamFaults(info, name, replicas);
-    const { messages, bytes } = info.state;
-    return faults.length > 0
-      ? faults
-      : [ok(check, `${counted(messages, 'message')}, ${counted(bytes, 'byte')}`)];
+    if (faults.length > 0) return faults;
+    return [ok(check, `${counted(info.state.messages, 'message')}, ${counted(info.state.bytes, 'byte')}`)];
   });
   const logs = found.filter(({ config: { name } }) => isSessionLog(name));
   const faults = logs.flatMap((info) => streamFaults(info, info.config.name, replicas));
@@ -79,19 +69,7 @@ function logFindings(count: number, leaderless: readonly string[], faults: reado
   return found.length > 0 ? found : [ok('sessions', `${counted(count, 'stream')} of events`)];
 }
 
-export interface SeenStream {
-  readonly config: {
-    readonly subjects: readonly string[];
-    readonly allow_direct: boolean;
-    readonly storage: StorageType;
-    readonly num_replicas: number;
-    readonly max_bytes: number;
-  };
-  readonly state: { readonly bytes: number };
-  readonly cluster?: {
-    readonly replicas?: readonly { readonly current: boolean; readonly offline?: boolean }[];
-  };
-}
+type SeenStream = Pick<StreamInfo, 'config' | 'state' | 'cluster'>;
 
 export function streamFaults(
   { config, state, cluster }: SeenStream,
@@ -132,12 +110,7 @@ export async function consumerFindings(jsm: JetStreamManager, ackWaitMs: number)
   const check = `consumer ${EXTRACTOR_CONSUMER}`;
   const start = 'throughline admin serve --only extractor';
   const info = await ifExists(jsm.consumers.info(DISPATCH_STREAM, EXTRACTOR_CONSUMER), check);
-  return info === undefined
-    ? [fail(check, 'is missing', `start its service, which creates it: ${start}`)]
-    : consumerFaults(check, info, ackWaitMs, start);
-}
-
-function consumerFaults(check: string, info: ConsumerInfo, ackWaitMs: number, start: string): Finding[] {
+  if (info === undefined) return [fail(check, 'is missing', `start its service, which creates it: ${start}`)];
   const { config, num_pending: waiting, num_ack_pending: inHand, num_redelivered: again } = info;
   const ackWait = (config.ack_wait ?? 0) / 1_000_000;
   const waits = counted(waiting, 'dispatch waits', 'dispatches wait');
@@ -153,15 +126,6 @@ function consumerFaults(check: string, info: ConsumerInfo, ackWaitMs: number, st
   ].filter((finding) => finding !== false);
   if (found.length > 0) return found;
   return [ok(check, `${waits}, ${counted(inHand, 'is', 'are')} in hand or set aside`)];
-}
-
-/** Checks if dispatch numbers are behind those that the installation has given. */
-export async function numberFindings(jsm: JetStreamManager, numbers: DispatchNumbers): Promise<Finding[]> {
-  const info = await ifExists(jsm.streams.info(DISPATCH_STREAM), 'looking at the dispatches');
-  const highest = await numbers.highest();
-  if (info === undefined || highest === undefined || info.state.last_seq >= highest) return [];
-  const message = restoredText(DISPATCH_STREAM, info.state.last_seq, `the installation has given ${highest}`);
-  return [fail(`stream ${DISPATCH_STREAM}`, message, RESTORE_ALL)];
 }
 
 export async function rejectedFindings(jsm: JetStreamManager): Promise<Finding[]> {

@@ -218,15 +218,12 @@ async function createBeyond(
   return made ?? jsm.streams.info(config.name);
 }
 
-export const RESTORE_ALL = 'restore all streams of one backup, with "throughline admin restore DIR"';
-
 /** Reports a stream whose next numbers others have seen already: what is stored under them would not count. */
 export function restoredAlone(stream: string, last: number, seen: string): ThroughlineError {
-  return new ThroughlineError('config_invalid', `${restoredText(stream, last, seen)}: ${RESTORE_ALL}`);
-}
-
-export function restoredText(stream: string, last: number, seen: string): string {
-  return `stream ${stream} is at ${last}, but ${seen}: it was restored from an earlier backup, and new messages would not count`;
+  return new ThroughlineError(
+    'config_invalid',
+    `stream ${stream} is at ${last}, but ${seen}: it was restored from an earlier backup, and new messages would not count: restore all streams of one backup, with "throughline admin restore DIR"`,
+  );
 }
 
 const SNAPSHOTS = `KV_${names.SNAPSHOT_BUCKET}`;

@@ -26,9 +26,23 @@ interface HealthQueryOptions {
 /** Time that the doctor's findings are cached. */
 const FINDINGS_MS = 30_000;
 
+type Findings = Pick<HealthShown, 'findings' | 'findingsAt'>;
+
 export function createHealthQuery(options: HealthQueryOptions) {
   const { parts, clock, partMs } = options;
-  const findings = rememberedFindings(options);
+  let known: Promise<Findings> | undefined;
+  let until = 0;
+  /** Caches the doctor's findings: one look serves all requests of half a minute. A look that failed is made again. */
+  const findings = () => {
+    if (known !== undefined && performance.now() < until) return known;
+    until = performance.now() + FINDINGS_MS;
+    const findingsAt = clock();
+    known = options.quickCheck().then((found) => ({ findings: found, findingsAt }));
+    known.catch(() => {
+      known = undefined;
+    });
+    return known;
+  };
   return async ({ brief }: Asked<'tool.health-show'>): Promise<HealthShown> => {
     const at = clock();
     const missing: MissingPart[] = [];
@@ -49,30 +63,6 @@ export function createHealthQuery(options: HealthQueryOptions) {
       part('results', parts.results()),
       brief ? undefined : part('findings', findings()),
     ]);
-    return {
-      at,
-      services: services ?? [],
-      ...(results !== undefined && { results }),
-      ...found,
-      missing,
-    };
-  };
-}
-
-type Findings = Pick<HealthShown, 'findings' | 'findingsAt'>;
-
-/** Caches the doctor's findings: one look serves all requests of half a minute. A look that failed is made again. */
-function rememberedFindings({ quickCheck, clock }: HealthQueryOptions): () => Promise<Findings> {
-  let known: Promise<Findings> | undefined;
-  let until = 0;
-  return () => {
-    if (known !== undefined && performance.now() < until) return known;
-    until = performance.now() + FINDINGS_MS;
-    const findingsAt = clock();
-    known = quickCheck().then((findings) => ({ findings, findingsAt }));
-    known.catch(() => {
-      known = undefined;
-    });
-    return known;
+    return { at, services: services ?? [], ...(results !== undefined && { results }), ...found, missing };
   };
 }

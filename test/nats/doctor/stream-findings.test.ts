@@ -1,4 +1,4 @@
-import { ErrorCode, type JetStreamManager, NatsError, StorageType } from 'nats';
+import { ErrorCode, type JetStreamManager, NatsError, StorageType, type StreamInfo } from 'nats';
 import { expect, it } from 'vitest';
 import { streamFaults, streamFindings } from '../../../src/nats/doctor/stream-findings.js';
 import { rejected } from '../../support/builders.js';
@@ -26,8 +26,12 @@ it.each([
   ['with one that is offline', [{ current: true, offline: true }], ['warn']],
 ])('the doctor checks a stream of a cluster: %s', (_, replicas, levels) => {
   const config = { allow_direct: true, storage: StorageType.File, num_replicas: 3, max_bytes: -1 };
-  const stream = { config: { ...config, subjects: ['dispatch.>'] }, state: { bytes: 0 } };
-  const found = streamFaults({ ...stream, cluster: { replicas } }, 'DISPATCH', 3);
+  const stream = {
+    config: { ...config, subjects: ['dispatch.>'] },
+    state: { bytes: 0 },
+    cluster: { replicas },
+  };
+  const found = streamFaults(stream as unknown as StreamInfo, 'DISPATCH', 3);
   expect(found.map(({ level }) => level)).toEqual(levels);
 });
 
