@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { defined } from '../shared/collections.js';
 import { clipText, isObject, oneLine } from '../shared/text.js';
 import type { ErrorCode } from './error-codes.js';
 import { explainIssues } from './explain-issues.js';
@@ -132,14 +133,7 @@ function decode(data: Uint8Array): string | undefined {
 
 // A reason quotes the body, and ends up in headers, logs and terminals.
 function fault({ code, reason, fix, task, meant }: DispatchFault): ParsedBody {
-  return {
-    ok: false,
-    code,
-    reason: oneLine(reason),
-    ...(fix !== undefined && { fix: oneLine(fix) }),
-    ...(task !== undefined && { task }),
-    ...(meant !== undefined && { meant }),
-  };
+  return { ok: false, ...defined({ code, reason: oneLine(reason), fix: fix && oneLine(fix), task, meant }) };
 }
 
 const { text: MAX_TEXT, list: MAX_LIST } = KEPT.outcome;

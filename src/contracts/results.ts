@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { compile, z } from 'zod';
+import { defined } from '../shared/collections.js';
 import { oneLine, plainPath } from '../shared/text.js';
 import { KEPT } from './kept-limits.js';
 import {
@@ -209,32 +210,14 @@ export function compiledResult(role: Role): z.ZodType {
   return schema;
 }
 
-/** Normalizes the paths of a result with `plainPath`. Returns the same object if nothing changes. */
+/** Normalizes the paths of a result with `plainPath`. */
 export function withPlainPaths<Returned extends RoleResult>(returned: Returned): Returned {
-  const {
-    files_modified: files,
-    files_deleted: gone,
-    files_renamed: renamed,
-    issues,
-  }: AnyResult = returned.result;
-  const isPlain = (path: string | undefined) => path === undefined || plainPath(path) === path;
-  const moved = renamed?.flatMap(({ from, to }) => [from, to]);
-  if ([files, gone, moved, issues?.map(({ file }) => file)].every((paths) => paths?.every(isPlain) ?? true))
-    return returned;
-  return {
-    ...returned,
-    result: {
-      ...returned.result,
-      ...(files !== undefined && { files_modified: files.map(plainPath) }),
-      ...(gone !== undefined && { files_deleted: gone.map(plainPath) }),
-      ...(renamed !== undefined && {
-        files_renamed: renamed.map(({ from, to }) => ({ from: plainPath(from), to: plainPath(to) })),
-      }),
-      ...(issues !== undefined && {
-        issues: issues.map((issue) =>
-          issue.file === undefined ? issue : { ...issue, file: plainPath(issue.file) },
-        ),
-      }),
-    },
-  };
+  const { files_modified, files_deleted, files_renamed, issues }: AnyResult = returned.result;
+  const plain = defined({
+    files_modified: files_modified?.map(plainPath),
+    files_deleted: files_deleted?.map(plainPath),
+    files_renamed: files_renamed?.map(({ from, to }) => ({ from: plainPath(from), to: plainPath(to) })),
+    issues: issues?.map((issue) => defined({ ...issue, file: issue.file && plainPath(issue.file) })),
+  });
+  return { ...returned, result: { ...returned.result, ...plain } };
 }

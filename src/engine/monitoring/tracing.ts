@@ -142,8 +142,10 @@ export async function startOtelSdk(env: Environment, logger: Logger): Promise<()
   });
   sdk.start();
   return async () => {
-    const flushed = sdk.shutdown().catch((err: unknown) => ({ err }));
-    const failed = await withinDeadline(LAST_SPANS_MS, flushed);
+    const failed = await withinDeadline(
+      LAST_SPANS_MS,
+      sdk.shutdown().catch((err: unknown) => ({ err })),
+    );
     if (failed === undefined) return;
     const fields = { code: 'unavailable', ...(failed !== LATE && failed) };
     logger.warn(fields, 'the last spans were not sent: does the collector answer?');

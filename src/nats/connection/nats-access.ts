@@ -9,6 +9,7 @@ import {
   type TlsOptions,
 } from 'nats';
 import { messageOf, ThroughlineError } from '../../contracts/errors.js';
+import { defined } from '../../shared/collections.js';
 import { withoutCredentials } from '../../shared/text.js';
 import { serverNameOf, serverOnStore, tokenOf } from '../server/server-store.js';
 import type { DialOptions } from './ending-transport.js';
@@ -88,10 +89,7 @@ export function accessOptions(url: NatsAddress, given: NatsAccess): Partial<Conn
   return {
     servers,
     ...(user !== undefined && password !== undefined && { user, pass: password }),
-    ...(token !== undefined && { token }),
-    ...(authenticator !== undefined && { authenticator }),
-    ...(tls !== undefined && { tls }),
-    ...(inboxPrefix !== undefined && { inboxPrefix }),
+    ...defined({ token, authenticator, tls, inboxPrefix }),
   };
 }
 

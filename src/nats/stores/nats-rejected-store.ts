@@ -19,6 +19,7 @@ import type {
   Rejection,
   WholeRejection,
 } from '../../engine/ports/dispatch-source.js';
+import { defined } from '../../shared/collections.js';
 import { clipText, oneLine } from '../../shared/text.js';
 import { toThroughlineError } from '../connection/nats-errors.js';
 import { publishCreating } from '../jetstream/acked-publisher.js';
@@ -44,7 +45,7 @@ export class NatsRejectedStore implements RejectedStore {
   }
 
   async put(rejected: Rejection): Promise<void> {
-    const { session, role, sequence, at, body } = rejected;
+    const { session, role, sequence, at, body, fix, meant } = rejected;
     const limit = this.#ports.connection.info?.max_payload ?? USUAL_PAYLOAD;
     const stored = body.subarray(0, Math.max(limit - HEADER_ROOM, Math.floor(limit / 2)));
     const subject = rejectedSubject(session, role);
@@ -55,8 +56,7 @@ export class NatsRejectedStore implements RejectedStore {
       headers: {
         [HEADERS.errorCode]: rejected.code,
         [HEADERS.errorReason]: headerText(rejected.reason),
-        ...(rejected.fix !== undefined && { [HEADERS.errorFix]: headerText(rejected.fix) }),
-        ...(rejected.meant !== undefined && { [HEADERS.errorMeant]: rejected.meant }),
+        ...defined({ [HEADERS.errorFix]: fix && headerText(fix), [HEADERS.errorMeant]: meant }),
         [HEADERS.dispatchSequence]: String(sequence),
         [HEADERS.dispatchSubject]: headerText(rejected.subject),
         [HEADERS.dispatchTime]: at,
@@ -73,7 +73,7 @@ export class NatsRejectedStore implements RejectedStore {
     const query = { stream: REJECTED_STREAM, filter: rejectedSubjects(session, role), before, limit };
     try {
       const { messages, total, next } = await newestPage(connection, query, timeoutMs);
-      return { entries: messages.map(describe), total, ...(next !== undefined && { next }) };
+      return defined({ entries: messages.map(describe), total, next });
     } catch (error) {
       throw toThroughlineError(error, 'reading rejected dispatches');
     }
@@ -125,14 +125,8 @@ function describe(message: StreamMessage): RejectedEntry {
   };
   const reason = foreignIn(message);
   if (reason !== undefined) {
-    const fields = {
-      subject: headerText(subject),
-      sequence: 0,
-      at: timeOf(message),
-      code: 'stored_reply',
-      reason,
-    };
-    return { id, bytes: data.length, ...publishedBy, ...fields };
+    const fields = { subject: headerText(subject), sequence: 0, at: timeOf(message), code: 'stored_reply' };
+    return { id, bytes: data.length, ...publishedBy, ...fields, reason };
   }
   const fix = headers.get(HEADERS.errorFix);
   const meant = headers.get(HEADERS.errorMeant);

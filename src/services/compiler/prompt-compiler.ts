@@ -23,6 +23,7 @@ import { Announcements } from '../../nats/connection/connect-nats.js';
 import { compilePrompt } from '../../prompt/compile-prompt.js';
 import { budgetOf } from '../../prompt/prompt-kind.js';
 import type { Chosen } from '../../prompt/prompt-report.js';
+import { defined } from '../../shared/collections.js';
 import { nearIdsHint } from '../../shared/nearest-name.js';
 import { clipText, recordOf, type Tokenizer } from '../../shared/text.js';
 import { withRepairs } from '../common/event-repairs.js';
@@ -201,22 +202,13 @@ function requireUsable(state: SessionState, dispatch: number | undefined): void 
   const rejection = rejectionsOf(state).find(({ sequence }) => sequence === dispatch);
   if (rejection === undefined) return;
   const { sequence, task, error } = rejection;
-  const { code, reason, fix, meant } = error;
+  const { code, reason, fix } = error;
   const remedy = fix ?? 'publish a corrected result';
   const shown = `"throughline result ls --session ${state.session}" shows the result`;
   throw new ThroughlineError(
     'dispatch_rejected',
     `${withRemedy(`dispatch ${sequence} could not be used, ${code}: ${reason}`, remedy)}; ${shown}`,
-    {
-      details: {
-        dispatch: sequence,
-        code,
-        reason,
-        ...(fix && { fix }),
-        ...(meant && { meant }),
-        ...(task && { task }),
-      },
-    },
+    { details: defined({ dispatch: sequence, ...error, task }) },
   );
 }
 

@@ -16,6 +16,7 @@ import { OneAtATime } from '../../engine/runtime/pacing.js';
 import { redactJson, type SecretScanner } from '../../memory/redaction/redactor.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
 import type { Chosen } from '../../prompt/prompt-report.js';
+import { defined } from '../../shared/collections.js';
 import { hashOf } from '../../shared/hash.js';
 import { clipText } from '../../shared/text.js';
 import type { Forgetting } from '../common/process-parts.js';
@@ -118,12 +119,15 @@ const MAX_FACTS = 100;
 
 /** Converts a prompt for storage. Secrets are redacted before cutting, because half a secret is not recognised. */
 export function keptOf(compiled: CompiledNow, scanner: SecretScanner): KeptPrompt {
-  const { id, at, session, reply, chosen, durationMs } = compiled;
+  const { id, at, session, request: asked, reply, chosen, durationMs } = compiled;
   const { shown, left } = chosen;
   const { request, isWhole } = bounded(pastRequest(compiled), scanner);
   return {
     ...{ id, at, session, kind: reply.kind },
-    ...taskOf(compiled.request),
+    ...defined({
+      task: asked.kind === 'session-start' ? undefined : asked.taskId,
+      role: asked.kind === 'dispatch' ? asked.role : undefined,
+    }),
     sequence: reply.sequence,
     tokens: reply.tokenEstimate,
     hash: reply.kind === 'dispatch' ? reply.fullPromptHash : hashOf(reply.prompt),
@@ -138,8 +142,7 @@ export function keptOf(compiled: CompiledNow, scanner: SecretScanner): KeptPromp
       why,
     })),
     learnings: chosen.learnings,
-    ...(reply.vectors !== undefined && { vectors: reply.vectors }),
-    ...(reply.learningsSequence !== undefined && { learningsSequence: reply.learningsSequence }),
+    ...defined({ vectors: reply.vectors, learningsSequence: reply.learningsSequence }),
     ...(!isWhole && { cut: true as const }),
     request,
   };
@@ -153,17 +156,9 @@ function pastRequest({ request, reply }: CompiledNow): Record<string, unknown> {
   return {
     ...fields,
     asOf: reply.sequence,
-    ...(learningsSequence !== undefined && { learningsAsOf: learningsSequence }),
+    ...defined({ learningsAsOf: learningsSequence }),
     // Compiled without learnings, which may be available next time.
     ...(wentWithout && { maxLearnings: 0 }),
-  };
-}
-
-function taskOf(request: CompileRequest): Pick<KeptPrompt, 'task' | 'role'> {
-  if (request.kind === 'session-start') return {};
-  return {
-    ...(request.taskId !== undefined && { task: request.taskId }),
-    ...(request.kind === 'dispatch' && { role: request.role }),
   };
 }
 

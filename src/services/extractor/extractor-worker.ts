@@ -31,6 +31,7 @@ import {
 } from '../../memory/redaction/redactor.js';
 import { archivedResult } from '../../memory/session/charter.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
+import { defined } from '../../shared/collections.js';
 import { admission, type Forgetting, HELD_BACK_MS, type Process } from '../common/process-parts.js';
 import { backlogMetrics } from '../common/service-metrics.js';
 import type { Service } from '../common/service-shell.js';
@@ -257,13 +258,13 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
     job: Job,
     session: Token | undefined,
     role: Role | undefined,
-    { code: given, reason, fix, meant }: Rejection,
+    { code: given, reason, ...more }: Rejection,
     because?: string,
   ): Promise<WorkOutcome> {
     const { sequence, at, subject, body } = job.delivery;
     const code = isErrorCode(given) ? given : 'internal';
     const fullReason = because === undefined ? reason : `${reason}; not noted on its session: ${because}`;
-    const why = { code, reason: fullReason, ...(fix !== undefined && { fix }), ...(meant && { meant }) };
+    const why = { code, reason: fullReason, ...defined({ fix: more.fix, meant: more.meant }) };
     await ports.rejected.put({ session, role, subject, sequence, at, ...why, body });
     stats.rejected += 1;
     stats.rejectedFor[code] = (stats.rejectedFor[code] ?? 0) + 1;
@@ -280,15 +281,11 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
     { code, reason, task, fix, meant }: DispatchFault,
   ): Promise<'counted' | { readonly because: string } | undefined> {
     const { sequence, at } = job.delivery;
-    const event: DispatchRejected = {
-      v: EVENT_VERSION,
-      type: 'dispatch.rejected',
-      at,
-      data: {
-        dispatch: { sequence, ...(role && { role }), ...(task !== undefined && { task }), at },
-        error: { code, reason, ...(fix !== undefined && { fix }), ...(meant && { meant }) },
-      },
+    const data = {
+      dispatch: defined({ sequence, role, task, at }),
+      error: defined({ code, reason, fix, meant }),
     };
+    const event: DispatchRejected = { v: EVENT_VERSION, type: 'dispatch.rejected', at, data };
     try {
       const { rejected } = await results.record(session, event, () => event);
       return rejected === undefined ? 'counted' : undefined;

@@ -3,14 +3,13 @@ import { noSuchSession, ThroughlineError } from '../../contracts/errors.js';
 import { EVENT_VERSION } from '../../contracts/event.js';
 import { cursorOf, readCursor } from '../../contracts/list-limits.js';
 import type { Token } from '../../contracts/names.js';
-import type { ToolReply } from '../../contracts/requests.js';
 import type { EventOf, SessionEvent, StoredEvent } from '../../contracts/session-events.js';
 import type { SessionReader } from '../../engine/folding/session-folding.js';
 import { generationOf, type SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
 import type { SessionActivity, SessionLog, SnapshotStore } from '../../engine/ports/session-log.js';
 import { evolve } from '../../memory/session/evolve-session.js';
 import { emptyState } from '../../memory/session/session-state.js';
-import type { Asked } from '../common/service-shell.js';
+import type { Handler } from '../common/service-shell.js';
 import type { Archiver } from './archive-session.js';
 
 interface ExportOptions {
@@ -30,7 +29,11 @@ const PLACE = [z.literal('export'), z.int().nonnegative(), z.int().positive(), z
  * Answers `session-export`: the events of a session up to the newest one at the first page. The export fails if the log is
  * compacted or replaced meanwhile.
  */
-export function createSessionExport({ log, snapshots, maxReplyBytes }: ExportOptions) {
+export function createSessionExport({
+  log,
+  snapshots,
+  maxReplyBytes,
+}: ExportOptions): Handler<'tool.session-export'> {
   /** Refuses a log whose first events are gone: a snapshot from before its first event shows that. */
   async function requireWhole(session: Token, first: StoredEvent | undefined): Promise<void> {
     if (first?.event.type === 'session.checkpoint') return;
@@ -43,7 +46,7 @@ export function createSessionExport({ log, snapshots, maxReplyBytes }: ExportOpt
     );
   }
 
-  return async ({ session, cursor }: Asked<'tool.session-export'>): Promise<ToolReply<'session-export'>> => {
+  return async ({ session, cursor }) => {
     // Makes the read see everything that the process of the previous page saw.
     const newest = await log.newest(session);
     const begin = async () => (await log.read(session, { after: 0, limit: 1 })).through;
@@ -64,11 +67,7 @@ export function createSessionExport({ log, snapshots, maxReplyBytes }: ExportOpt
     const last = isShort ? (events.at(-1)?.sequence ?? after) : isEnd ? through : page.through;
     return {
       session,
-      events: events.map(({ sequence, after: previous, event }) => ({
-        sequence,
-        ...(previous !== undefined && { after: previous }),
-        event: { ...event },
-      })),
+      events: events.map((stored) => ({ ...stored, event: { ...stored.event } })),
       // A page that was cut leaves them to the next one.
       skipped: isShort ? 0 : page.skipped,
       sequence: through,
@@ -99,15 +98,20 @@ interface ImportOptions {
  * folded from a file, in one append to an empty log. Later ones add the events of the file as history, which changes nothing: an
  * import that is cut off there has lost only lines of the timeline.
  */
-export function createSessionImport({ log, lifecycle, reader, archiver }: ImportOptions) {
+export function createSessionImport({
+  log,
+  lifecycle,
+  reader,
+  archiver,
+}: ImportOptions): Handler<'tool.session-import'> {
   async function begin(session: Token, checkpoint: EventOf<'session.checkpoint'>): Promise<void> {
     // Refreshes this process' view of the record, and refuses a session that is being forgotten.
     await lifecycle.change(session, (there) => there);
     generationOf(lifecycle, session);
     requireSettled(session, checkpoint);
-    const isFree =
-      (await log.newest(session)) === 0 && (await reader.load(session)).folded.state.sequence === 0;
-    if (isFree) await log.append(session, checkpoint, { expectedSequence: 0 });
+    const { state } = (await reader.load(session)).folded;
+    if ((await log.newest(session)) === 0 && state.sequence === 0)
+      await log.append(session, checkpoint, { expectedSequence: 0 });
   }
 
   /** Returns the sequence of the checkpoint that this import has stored, also if the answer to that request was lost. */
@@ -121,13 +125,7 @@ export function createSessionImport({ log, lifecycle, reader, archiver }: Import
     );
   }
 
-  return async ({
-    session,
-    id,
-    checkpoint,
-    history,
-    from,
-  }: Asked<'tool.session-import'>): Promise<ToolReply<'session-import'>> => {
+  return async ({ session, id, checkpoint, history, from }) => {
     if (checkpoint !== undefined) await begin(session, { ...checkpoint, id });
     let sequence = await beginningOf(session, id);
     // A process that was killed behind the append has not recorded that the session is archived.

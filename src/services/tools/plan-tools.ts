@@ -9,6 +9,7 @@ import { answer, append } from '../../memory/session/commands/session-decision.j
 import { runStatus } from '../../memory/session/plan-status.js';
 import { sessionLists, taskShown } from '../../memory/session/plan-view.js';
 import { planVersion } from '../../memory/session/session-state.js';
+import { defined } from '../../shared/collections.js';
 import type { ToolPorts } from '../common/service-context.js';
 import type { Handlers } from '../common/service-shell.js';
 
@@ -48,13 +49,11 @@ export function createRunService({
       const { reply } = await command(session, 'run.init', (state) => {
         if (state.charter.archived !== undefined) return refuseArchived(state);
         const before = state.run;
-        const kept = goal ?? before?.goal;
         const data = {
           spec: spec ?? before?.spec ?? specNameOf(tasksPath ?? ''),
           source,
           document: planVersion(state, document, unnamed),
-          ...(kept !== undefined && { goal: kept }),
-          ...(settings !== undefined && { settings }),
+          ...defined({ goal: goal ?? before?.goal, settings }),
         };
         return append({ type: 'run.initialized', data }, runStatus);
       });
@@ -68,8 +67,10 @@ export function createRunService({
       return {
         ...runStatus(state),
         ...degraded,
-        ...(task !== undefined && { task: taskShown(state, task) }),
-        ...(lists !== undefined && { lists: sessionLists(state, lists, status) }),
+        ...defined({
+          task: task === undefined ? undefined : taskShown(state, task),
+          lists: lists && sessionLists(state, lists, status),
+        }),
         sequence: state.sequence,
       };
     },

@@ -12,6 +12,7 @@ import { caughtUp } from '../../engine/folding/caught-up.js';
 import type { RejectedStore, WholeRejection } from '../../engine/ports/dispatch-source.js';
 import { factsOfEvent } from '../../memory/facts/statements.js';
 import { factsOf, rejectionsOf, type SessionState } from '../../memory/session/session-state.js';
+import { defined } from '../../shared/collections.js';
 import type { ToolPorts } from '../common/service-context.js';
 import type { Asked, Handlers } from '../common/service-shell.js';
 
@@ -63,29 +64,12 @@ function resultIn(sequence: number, event: SessionEvent | undefined, repeats: bo
     const { facts_omitted: factsOmitted, repairs_omitted: repairsOmitted } = event.data;
     const { role, task } = dispatch;
     if (repeats) return { status: 'repeated', role, task };
-    return {
-      status: 'recorded',
-      role,
-      task,
-      facts: factsOfEvent(event),
-      ...(factsOmitted !== undefined && { factsOmitted }),
-      ...(repairs !== undefined && { repairs }),
-      ...(repairsOmitted !== undefined && { repairsOmitted }),
-    };
+    const facts = factsOfEvent(event);
+    return { status: 'recorded', role, task, facts, ...defined({ factsOmitted, repairs, repairsOmitted }) };
   }
   if (event?.type === 'dispatch.rejected' && event.data.dispatch.sequence === sequence) {
-    const { dispatch, error } = event.data;
-    const { role, task } = dispatch;
-    const { code, reason, fix, meant } = error;
-    return {
-      status: 'rejected',
-      ...(role !== undefined && { role }),
-      ...(task !== undefined && { task }),
-      code,
-      reason,
-      ...(fix !== undefined && { fix }),
-      ...(meant !== undefined && { meant }),
-    };
+    const { role, task } = event.data.dispatch;
+    return { status: 'rejected', ...defined({ role, task, ...event.data.error }) };
   }
   // The log was replaced meanwhile.
   return { status: 'counted' };
@@ -101,17 +85,13 @@ export function createRejectedQueries(
   return {
     async 'tool.rejected-list'({ session, role, limit, cursor }) {
       const [, before] = cursor === undefined ? [] : readCursor(cursor, PLACE);
-      const page = await rejected.page({
-        limit,
-        ...(session !== undefined && { session: token(session, 'session') }),
-        ...(role !== undefined && { role }),
-        ...(before !== undefined && { before }),
+      const of = session === undefined ? undefined : token(session, 'session');
+      const { entries, total, next } = await rejected.page(defined({ limit, session: of, role, before }));
+      return defined({
+        rejected: entries,
+        total,
+        next: next === undefined ? next : cursorOf('rejected', next),
       });
-      return {
-        rejected: page.entries,
-        total: page.total,
-        ...(page.next !== undefined && { next: cursorOf('rejected', page.next) }),
-      };
     },
     async 'tool.rejected-show'({ id }) {
       const { body, retryId: _, ...entry } = await found(rejected, id);
@@ -164,7 +144,7 @@ function correction(
   throw new ThroughlineError(
     code,
     withRemedy(`${id} still cannot be read as the result of ${role}: ${reason}`, fix),
-    { details: { id, reason, ...(fix && { fix }), ...(meant && { meant }) } },
+    { details: defined({ id, reason, fix, meant }) },
   );
 }
 

@@ -17,6 +17,7 @@ import {
   tracesOf,
 } from '../../memory/session/session-state.js';
 import { intentList } from '../../memory/traces/session-traces.js';
+import { defined } from '../../shared/collections.js';
 import { withRepairs } from '../common/event-repairs.js';
 import type { ToolPorts } from '../common/service-context.js';
 import type { Asked, Handlers } from '../common/service-shell.js';
@@ -62,12 +63,8 @@ export function createSessionQueries({
       if (held !== undefined) return refuse('conflict', held, { id });
       if (state.charter.archived !== undefined) return refuseArchived(state);
       const data = {
-        ...{ fact: recordedOf(before), source: sourceOf(before) },
-        after: state.dispatches.newest(),
-        ...(reason !== undefined && { reason }),
-        ...replacement,
-        by: speakerOf({ by, agent }),
-        ...(agent && { agent }),
+        ...{ fact: recordedOf(before), source: sourceOf(before), after: state.dispatches.newest() },
+        ...{ ...defined({ reason, agent }), ...replacement, by: speakerOf({ by, agent }) },
       };
       return append({ type, data }, replied);
     });
@@ -132,10 +129,7 @@ export function createSessionQueries({
       const state = await stateOf(session);
       const { files, total } = touchedFiles(pastOf(state), { text, limit });
       const last = lastTouched(state);
-      const timed = files.map((file) => {
-        const at = last.get(file.path);
-        return { ...file, ...(at !== undefined && { last: at }) };
-      });
+      const timed = files.map((file) => defined({ ...file, last: last.get(file.path) }));
       return { files: timed, total, sequence: state.sequence };
     },
     async 'tool.trace-list'({ session, ...page }) {
@@ -168,28 +162,14 @@ export function createSessionQueries({
   };
 }
 
-function recordedOf({
-  subject,
-  relation,
-  object,
-  tags,
-  severity,
-  fix,
-  confidence,
-  origin,
-  ref,
-  scope,
-}: SessionFact) {
-  const finding = { ...(severity && { severity }), ...(fix && { fix }) };
-  return {
-    ...{ subject, relation, object, tags, ...finding, confidence },
-    ...{ ...(origin && { origin }), ...(ref && { ref }), ...(scope && { scope }) },
-  };
+function recordedOf({ subject, relation, object, tags, confidence, ...fact }: SessionFact) {
+  const { severity, fix, origin, ref, scope } = fact;
+  return defined({ subject, relation, object, tags, severity, fix, confidence, origin, ref, scope });
 }
 
-function sourceOf(fact: SessionFact) {
-  const { sourceSequence: sequence, sourceTaskId: task, sourceRole: role, eventSequence, history } = fact;
-  return { sequence, task, at: fact.validFrom, role, event: eventSequence, ...(history && { history }) };
+function sourceOf({ sourceSequence: sequence, sourceTaskId: task, sourceRole: role, ...fact }: SessionFact) {
+  const { validFrom: at, eventSequence: event, history } = fact;
+  return defined({ sequence, task, at, role, event, history });
 }
 
 const VERSION = /V\d+$/i;
