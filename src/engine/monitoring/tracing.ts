@@ -68,9 +68,8 @@ export async function inSpan<T>(
     'messaging.destination.template': template,
     ...(traceSessions && session !== undefined && { 'gen_ai.conversation.id': session }),
   };
-  const tracer = trace.getTracer('throughline', VERSION);
   const options = { kind: api.SpanKind[KINDS[operation]], attributes };
-  const span = tracer.startSpan(`${operation} ${template}`, options, parent);
+  const span = trace.getTracer('throughline', VERSION).startSpan(`${operation} ${template}`, options, parent);
   // Only the code: the text of an error may quote an agent.
   const failed = (code: string | undefined) => {
     if (code !== undefined)
@@ -142,10 +141,8 @@ export async function startOtelSdk(env: Environment, logger: Logger): Promise<()
   });
   sdk.start();
   return async () => {
-    const failed = await withinDeadline(
-      LAST_SPANS_MS,
-      sdk.shutdown().catch((err: unknown) => ({ err })),
-    );
+    const flushed = sdk.shutdown().catch((err: unknown) => ({ err }));
+    const failed = await withinDeadline(LAST_SPANS_MS, flushed);
     if (failed === undefined) return;
     const fields = { code: 'unavailable', ...(failed !== LATE && failed) };
     logger.warn(fields, 'the last spans were not sent: does the collector answer?');
