@@ -5,7 +5,15 @@ import { RESULTS, taskId } from '../results.js';
 import { type Clear, elsewhere, readTask, readVerdict, resultOfOther } from './clear-fields.js';
 import { readFields } from './field-values.js';
 import { Repairs, WHOLE } from './repairs.js';
-import { firstKeys, isEmpty, type Json, keysFor, type ResultShape, resultShape } from './shape.js';
+import {
+  firstKeys,
+  isEmpty,
+  type Json,
+  keysFor,
+  type ResultShape,
+  resultShape,
+  saysNothing,
+} from './shape.js';
 
 /**
  * Reads a result, repairing fields by the rules of `repair-rules.ts`, skipping what stays invalid, and noting each
@@ -54,8 +62,7 @@ export function readResult(json: unknown, role: Role): Reading {
     const field = isEmpty(body[key]) ? undefined : shape.foreign(key);
     if (field !== undefined) repairs.note('skipped', field, `the ${role} has no such field`);
   }
-  if (isNote && isEmpty(value.summary) && isEmpty(value.facts))
-    return { ok: false, ...SAYS_NOTHING, ...known };
+  if (saysNothing(value, role)) return { ok: false, ...SAYS_NOTHING, ...known };
   return { ok: true, task: task.value, value, repairs };
 }
 

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { addTo } from '../../shared/collections.js';
 import { isSlipOf } from '../../shared/nearest-name.js';
+import { isObject } from '../../shared/text.js';
+import { KEPT } from '../kept-limits.js';
 import { kindOf, ROLES, type Role, type VerdictField } from '../kinds.js';
 import { limitOf } from '../list-limits.js';
 import { resultFields } from '../results.js';
@@ -121,6 +123,35 @@ function fieldShape(schema: z.ZodType): FieldShape {
 export function isEmpty(value: unknown): boolean {
   if (typeof value === 'string') return value.trim() === '';
   return value === null || value === undefined || (Array.isArray(value) && value.length === 0);
+}
+
+/** True for a note without summary and facts. */
+export function saysNothing({ summary, facts }: Json, role: Role): boolean {
+  return kindOf(role).part === 'note' && isEmpty(summary) && isEmpty(facts);
+}
+
+/** Parts of a fact have limits of their own. */
+const MAX_TEXT_OF: { readonly [field: string]: number | undefined } = {
+  subject: KEPT.fact.subject,
+  relation: KEPT.fact.relation,
+  object: KEPT.fact.object,
+};
+
+/** True if each field has its own name and the kind of value that it must have, and nothing is cut: no rule of reading applies. */
+export function isExact(value: unknown, shape: Wanted, mostText: number = KEPT.outcome.text): boolean {
+  if (shape.wants === 'boolean') return typeof value === 'boolean';
+  if (shape.wants === 'list')
+    return (
+      Array.isArray(value) &&
+      value.length <= KEPT.outcome.list &&
+      value.every((item) => isExact(item, shape.item, mostText))
+    );
+  if (shape.wants !== 'object') return typeof value === 'string' && value.length <= mostText;
+  if (!isObject(value)) return false;
+  return Object.keys(value).every((key) => {
+    const field = shape.fields.get(key)?.shape;
+    return field !== undefined && isExact(value[key], field, MAX_TEXT_OF[key]);
+  });
 }
 
 export type { Json };

@@ -60,6 +60,8 @@ export class InMemorySessionFactStore {
   /** Findings, suggestions and blockers by task, which its outcomes close. */
   readonly #openByTask: Index = new Map();
   readonly #outcomesByTask: Index = new Map();
+  /** The newest dispatch with an outcome: nearly every dispatch comes after it. */
+  #newestOutcome = 0;
   /** The statements of results, by their text. */
   readonly #texts: Index = new Map();
   /** By the id of the statement. */
@@ -414,8 +416,8 @@ export class InMemorySessionFactStore {
   #closeDone(facts: readonly SessionFact[]): void {
     const done = workDone(facts);
     if (done !== undefined) for (const saying of this.#actions) this.#closeIfDone(saying, done);
-    if (!facts.some(isAction)) return;
     const [{ sourceSequence: from } = { sourceSequence: 0 }] = facts;
+    if (from >= this.#newestOutcome || !facts.some(isAction)) return;
     const actions = [...this.#actions].filter(({ fact }) => fact.sourceSequence === from);
     for (const later of this.#laterThan(from)) for (const saying of actions) this.#closeIfDone(saying, later);
   }
@@ -428,7 +430,7 @@ export class InMemorySessionFactStore {
     if (isDoneBy(saying.actionWords, fact.sourceTaskId, done)) this.#close(saying, done);
   }
 
-  /** Returns the work of later dispatches; nearly always there is none. */
+  /** Returns the work of later dispatches. */
   #laterThan(dispatch: number): WorkDone[] {
     const later = new Map<number, SessionFact[]>();
     for (const outcomes of this.#outcomesByTask.values())
@@ -459,7 +461,9 @@ export class InMemorySessionFactStore {
     if (fact.ref !== undefined && !isSaid(fact)) index(this.#texts, textOf(fact), saying);
     index(this.#groups, groupName(fact), saying);
     if (endsWithTask(fact)) index(this.#openByTask, fact.sourceTaskId, saying);
-    if (isOutcome(fact)) index(this.#outcomesByTask, fact.sourceTaskId, saying);
+    if (!isOutcome(fact)) return;
+    index(this.#outcomesByTask, fact.sourceTaskId, saying);
+    this.#newestOutcome = Math.max(this.#newestOutcome, fact.sourceSequence);
   }
 
   #remove(saying: Saying): void {

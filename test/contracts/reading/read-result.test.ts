@@ -9,6 +9,7 @@ import { compiledResult, RESULTS } from '../../../src/contracts/results.js';
 import { SESSION_EVENTS } from '../../../src/contracts/session-events.js';
 import { RuleBasedFactExtractor } from '../../../src/memory/facts/fact-extractor.js';
 import { recordedEvent } from '../../../src/services/extractor/extractor-worker.js';
+import { isObject } from '../../../src/shared/text.js';
 import { BAD_VALUES, DISPATCHES, mutated } from '../../support/bad-input.js';
 import { factsFrom, roleResults, sayings, timeOf } from '../../support/builders.js';
 import { cpuMs, growth } from '../../support/cpu-time.js';
@@ -83,6 +84,23 @@ describe.each(ROLES)('reading a result of an %s', (role) => {
         expect(facts).toEqual(expect.arrayContaining(sayings(factsFrom(1, { role, result: rest } as never))));
       }),
       { numRuns: 300 },
+    );
+  });
+
+  it('an exact result is read as the rules read it: a field that nobody knows makes them run', () => {
+    const long = fc.constantFrom(65, 201, 501, KEPT.outcome.text + 1).map((length) => 'x'.repeat(length));
+    const fact = fc.record({ subject: long, relation: long, object: long });
+    const bodies = fc.oneof(
+      mutated(DISPATCHES[role]),
+      fc.record({ facts: fc.array(fact), summary: long }).map((put) => ({ ...DISPATCHES[role], ...put })),
+    );
+    fc.assert(
+      fc.property(bodies, (json) => {
+        if (!isObject(json)) return;
+        const byRules = parsed({ ...json, xyzzy: 1 }, role);
+        expect(parsed(json, role)).toEqual(byRules);
+      }),
+      { numRuns: 1000 },
     );
   });
 
