@@ -1,17 +1,19 @@
 import { z } from 'zod';
 import { ThroughlineError, usageError } from '../contracts/errors.js';
-import { REQUESTS } from '../contracts/requests.js';
+import { REQUESTS, type ToolReply } from '../contracts/requests.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { answerCommand as answering } from '../work/task-step.js';
 import type { Command } from './cli-command.js';
-import { out, withClient } from './command-context.js';
-import { addFields, addRequest, addRequests, print } from './request-command.js';
-import { SESSION_DEFAULT, sessionFor } from './session-argument.js';
-import { coloursOf, showReply } from './show-reply.js';
+import { addRequest, addRequests } from './request-command.js';
 
 /** `throughline task …`, `note …` and `inbox …`: what agents and people keep in a session. */
 
 export function taskCommand(program: Command): void {
+  const parts = {
+    ...REQUESTS['tool.task-content'].shape,
+    ...REQUESTS['tool.task-priority'].shape,
+    ...REQUESTS['tool.task-status'].shape,
+  };
   const task = program
     .command('task')
     .description('The tasks on the board of a session. Agents take them, results move them.')
@@ -19,7 +21,14 @@ export function taskCommand(program: Command): void {
   addRequests(task, {
     'tool.task-status': { sets: { status: 'completed' }, about: 'mark a task as completed' },
     'tool.task-priority': false,
-    'tool.task-content': false,
+    'tool.task-content': {
+      about: 'change the text, priority or status of a task',
+      fields: {
+        ...{ content: parts.content.optional(), priority: parts.priority.optional() },
+        ...{ status: parts.status.optional(), reason: parts.reason },
+      },
+      send: editTask,
+    },
     'tool.task-depends': {
       about: 'make a task wait for others, or with --remove no longer',
       send: (client, { remove, ...request }: { remove?: boolean }) =>
@@ -32,49 +41,30 @@ export function taskCommand(program: Command): void {
     ...{ cli: 'task block <id>', sets: { status: 'blocked' }, about: 'mark a task as blocked' },
     example: { reason: 'Waits for the schema' },
   });
-  addEdit(task);
 }
 
-const EDITS = ['task-content', 'task-priority', 'task-status'] as const;
+const EDITS = {
+  content: 'tool.task-content',
+  priority: 'tool.task-priority',
+  status: 'tool.task-status',
+} as const;
 
-function addEdit(task: Command): void {
-  const { id, ...content } = REQUESTS['tool.task-content'].shape;
-  const parts = {
-    ...content,
-    ...REQUESTS['tool.task-priority'].shape,
-    ...REQUESTS['tool.task-status'].shape,
-  };
-  const optional = Object.fromEntries(
-    Object.entries(parts).map(([field, schema]) => [field, field === 'id' ? id : schema.optional()]),
-  );
-  const command = task.command('edit').summary('change the text, priority or status of a task');
-  const fieldsIn = addFields(command, optional, { places: ['id'] });
-  command
-    .description('Changes the text, the priority or the status of a task.')
-    .option('-s, --session <name>', `session ${SESSION_DEFAULT}`)
-    .option('--json', 'print the last reply as JSON')
-    .examples(
-      'throughline task edit TAS-1 -s demo --content "Write the lexer and the parser"',
-      'throughline task edit TAS-1 -s demo --priority 0 --status pending',
-    )
-    .action(async () => {
-      const { cli, session } = await sessionFor(command, false);
-      const given: Readonly<Record<string, unknown>> = fieldsIn();
-      const changes = EDITS.filter((name) => name.replace('task-', '') in given);
-      if (changes.length === 0) throw usageError('nothing to change: give --content, --priority or --status');
-      const json = command.opts<{ json?: boolean }>().json === true;
-      await withClient(cli, async (client) => {
-        for (const name of changes) {
-          const fields = Object.keys(REQUESTS[`tool.${name}`].shape).flatMap((field) =>
-            field in given ? [[field, given[field]]] : [],
-          );
-          const reply = await client.send(`tool.${name}`, { session, ...Object.fromEntries(fields) });
-          if (name !== changes.at(-1)) continue;
-          if (json) out(JSON.stringify(reply));
-          else print(cli, showReply(`tool.${name}`, reply, coloursOf(cli)));
-        }
+/** Sends a request for each part that changes, and returns the last reply. */
+async function editTask(
+  client: ThroughlineClient,
+  { session, id, reason, ...parts }: Record<string, unknown>,
+) {
+  let reply: ToolReply<'task-content'> | undefined;
+  for (const [part, name] of Object.entries(EDITS))
+    if (parts[part] !== undefined)
+      reply = await client.send(name, {
+        session,
+        id,
+        [part]: parts[part],
+        ...(part === 'status' && { reason }),
       });
-    });
+  if (reply === undefined) throw usageError('nothing to change: give --content, --priority or --status');
+  return reply;
 }
 
 export function answerCommand(program: Command): void {

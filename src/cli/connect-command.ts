@@ -39,6 +39,7 @@ import { messageOf, ThroughlineError, usageError } from '../contracts/errors.js'
 import { projectOf, token } from '../contracts/names.js';
 import { readRegularFile } from '../engine/files/user-state.js';
 import { serviceFindings } from '../nats/doctor/service-findings.js';
+import { defined } from '../shared/collections.js';
 import { counted, oneLine } from '../shared/text.js';
 import { VERSION } from '../version.js';
 import type { Command, Flags } from './cli-command.js';
@@ -131,7 +132,9 @@ async function connected(
   const place = placeOf(cli, scope);
   const file = join(place.project, PROJECT_FILE_NAME);
   if (scope === 'project') requirePlainFile(file);
-  const defaults = scope === 'project' ? defaultFields(cli, place) : {};
+  const name = proposedSession(stateDirOf(cli.config.env), place.project);
+  const defaults =
+    scope === 'project' ? { session: name, project: name, plan: plainPlan(place.project) } : {};
   const changes = connectPlan(client, place, readerOf(place), projectFields(options, scope), defaults);
   const record = scope === 'project' ? newRecord(cli, place, file, changes, options.session) : undefined;
   if (changes.length === 0 && record === undefined) {
@@ -140,12 +143,6 @@ async function connected(
   } else if (!(await written(cli, changes, options, place))) return { changes, isDone: false };
   if (record !== undefined) recordConnected(stateDirOf(cli.config.env), place.project, record);
   return { changes, isDone: true };
-}
-
-function defaultFields({ config: { env } }: Cli, { project }: Where): ProjectFields {
-  const name = proposedSession(stateDirOf(env), project);
-  const plan = plainPlan(project);
-  return { session: name, project: name, ...(plan !== undefined && { plan }) };
 }
 
 /** Settings that connecting records, shown before they are agreed to; undefined where they are recorded. */
@@ -271,11 +268,7 @@ async function written(
 function projectFields({ session, project, plan }: ConnectOptions, scope: Scope): ProjectFields {
   if (scope === 'user' && (session ?? project ?? plan) !== undefined)
     throw usageError('--session, --project and --plan are for one project: leave them out, or --user');
-  return {
-    ...(session !== undefined && { session: token(session, '--session') }),
-    ...(project !== undefined && { project }),
-    ...(plan !== undefined && { plan }),
-  };
+  return defined({ session: session && token(session, '--session'), project, plan });
 }
 
 /** A path as people read it: from here, where it lies below. */

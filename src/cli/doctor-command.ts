@@ -64,13 +64,9 @@ export function healthCommand(program: Command): void {
     .examples('throughline admin health', 'throughline admin health --here --only extractor')
     .action(async ({ only, here, json }: HealthOptions, command: Command) => {
       const cli = cliOf(command);
-      const expected = {
-        version: VERSION,
-        now: Date.now(),
-        timeoutMs: cli.config.requestTimeoutMs,
-        only,
-        host: here ? hostname() : undefined,
-      };
+      const { requestTimeoutMs: timeoutMs } = cli.config;
+      const of = { only, host: here ? hostname() : undefined };
+      const expected = { version: VERSION, now: Date.now(), timeoutMs, ...of };
       const found = await withConnection(cli, (connection) => serviceFindings(connection, expected));
       tell(found, cli, json);
     });

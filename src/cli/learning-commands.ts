@@ -1,4 +1,3 @@
-import type { LearningEvidence, LearningSource } from '../contracts/learning-events.js';
 import { REQUESTS, type ReplyTo } from '../contracts/requests.js';
 import type { Learning, Proposal, RankedLearning } from '../memory/learnings/learnings-state.js';
 import { counted, quoted } from '../shared/text.js';
@@ -173,7 +172,9 @@ export function proposalFields(
   pc: Colors,
   { proposal, learning, similar }: ReplyTo<'proposal.show'>,
 ): string {
-  const fields: [string, string | undefined][] = [
+  const { session, dispatch, note } = proposal.source;
+  const source = Object.entries({ session, dispatch, note }).filter(([, value]) => value !== undefined);
+  const fields: [string, string | null | undefined][] = [
     ['id', proposal.id],
     ['status', decisionText(proposal)],
     ['type', proposal.type],
@@ -182,14 +183,20 @@ export function proposalFields(
     ['now', learning && learning.content !== proposal.content ? learning.content : undefined],
     ['tags', proposal.tags.join(', ') || undefined],
     ['method', proposal.method],
-    ['source', sourceText(proposal.source)],
+    ['source', source.map((part) => part.join(' ')).join(', ') || undefined],
     ['proposed', proposal.extractedAt],
     ['reason', proposal.reason],
-    ['similar', similar ? similarText(similar) : undefined],
-    ...proposal.evidence.map((item): [string, string] => ['evidence', evidenceText(item)]),
+    [
+      'similar',
+      similar && `${shortId(similar.learning)} (${similar.similarity.toFixed(2)}) ${similar.content}`,
+    ],
+    ...proposal.evidence.map(({ session, task, dispatch }): [string, string] => [
+      'evidence',
+      `session ${session}, task ${task}, dispatch ${dispatch}`,
+    ]),
   ];
   return fields
-    .flatMap(([name, value]) => (value === undefined ? [] : [`${pc.dim(name.padEnd(11))}  ${quoted(value)}`]))
+    .flatMap(([name, value]) => (value == null ? [] : [`${pc.dim(name.padEnd(11))}  ${quoted(value)}`]))
     .join('\n');
 }
 
@@ -198,19 +205,6 @@ function decisionText({ status, decidedBy, decidedAt, mergedInto }: Proposal): s
   if (status === 'pending') return status;
   const merged = mergedInto === undefined ? '' : `, merged into ${shortId(mergedInto)}`;
   return quoted(`${status} by ${decidedBy ?? 'unknown'} at ${decidedAt ?? 'an unknown time'}${merged}`);
-}
-
-function evidenceText({ session, task, dispatch }: LearningEvidence): string {
-  return quoted(`session ${session}, task ${task}, dispatch ${dispatch}`);
-}
-
-/** `9f00a (0.83) Run the linter first`. */
-function similarText({
-  learning,
-  similarity,
-  content,
-}: NonNullable<ReplyTo<'proposal.show'>['similar']>): string {
-  return quoted(`${shortId(learning)} (${similarity.toFixed(2)}) ${content}`);
 }
 
 /** The result of a decision: `abc12 accepted: Run the linter`. */
@@ -224,11 +218,4 @@ export function proposedLine(pc: Colors, reply: ReplyTo<'learning.propose'>): st
   const { proposal, learning, existing } = reply;
   const what = !existing ? 'proposed' : learning ? 'is a learning already' : 'is proposed already';
   return `${pc.bold(shortId(proposal.id))} ${what}: ${quoted(learning?.content ?? proposal.content)}`;
-}
-
-function sourceText({ session, dispatch, note }: LearningSource): string | undefined {
-  const parts = Object.entries({ session, dispatch, note }).flatMap(([name, value]) =>
-    value === undefined ? [] : [`${name} ${value}`],
-  );
-  return parts.join(', ') || undefined;
 }

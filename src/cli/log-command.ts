@@ -5,6 +5,7 @@ import type { TimelineKind } from '../contracts/replies/dispatch-result.js';
 import type { TraceFound, TracesListed } from '../contracts/replies/trace-reply.js';
 import { REQUESTS } from '../contracts/requests.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
+import { defined } from '../shared/collections.js';
 import { counted, quoted, quotedLines } from '../shared/text.js';
 import type { Command, Flags, Texts } from './cli-command.js';
 import { type Cli, cliOf, note, out, withClient } from './command-context.js';
@@ -84,12 +85,8 @@ async function listEntries(cli: Cli, command: Command, options: LogOptions): Pro
   const session = await usualSession(cli, command);
   const { kind: kinds, task, failed = false, limit, page: begin, json = false } = options;
   const { entries, next } = await withClient(cli, async (client) => {
-    const page = await client.tools.timelineList({
-      ...{ session, failed, limit },
-      ...(kinds !== undefined && { kinds: [...kinds] }),
-      ...(task !== undefined && { task }),
-      ...(begin !== undefined && { cursor: begin }),
-    });
+    const request = { session, failed, limit, kinds: kinds && [...kinds], task, cursor: begin };
+    const page = await client.tools.timelineList(request);
     requireEvents(session, page.sequence);
     return page;
   });
@@ -163,13 +160,13 @@ async function showIntent(
   note(`-- ${counted(reply.total, 'entry', 'entries')}, ${reply.compacted?.entries ?? 0} of them compacted`);
 }
 
-function fieldLines({ stored, output, constraints, size: _, ...fields }: TraceFound['entry']): string[] {
-  const lines = Object.entries({ ...fields, ...(constraints?.length && { constraints }) }).map(
-    ([name, value]) =>
-      `${`${name}:`.padEnd(12)} ${quoted(Array.isArray(value) ? value.join(', ') : String(value))}`,
-  );
-  if (stored === undefined)
-    return [...lines, ...(output === undefined ? [] : [`output:      ${quoted(output)}`])];
+function fieldLines({ stored, output, constraints, size: _, ...rest }: TraceFound['entry']): string[] {
+  const fields = { ...rest, ...(constraints?.length && { constraints }), ...defined({ output }) };
+  const lines = Object.entries(fields).map(([name, value]) => {
+    const text = Array.isArray(value) ? value.join(', ') : String(value);
+    return `${`${name}:`.padEnd(12)} ${quoted(text)}`;
+  });
+  if (stored === undefined) return lines;
   const { text, first = '', last = '', length } = stored;
   const block = (part: string) => quotedLines(part, Number.POSITIVE_INFINITY).lines;
   if (text !== undefined) return [...lines, 'output:', ...block(text)];

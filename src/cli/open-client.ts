@@ -27,13 +27,7 @@ export async function openClient(
   const { access } = cli.config;
   const connection = await started(cli, (url) => {
     const connecting = (timeoutMs?: number) =>
-      connectNats({
-        url,
-        name: NAME,
-        access,
-        logger: silentLogger,
-        ...(timeoutMs && { timeoutMs }),
-      });
+      connectNats({ url, name: NAME, access, logger: silentLogger, ...(timeoutMs && { timeoutMs }) });
     return tries === undefined ? connecting() : keepTrying(connecting, tries);
   });
   return clientOn(connection, cli.config);

@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import { type Command as AnyCommand, InvalidArgumentError } from 'commander';
 import { messageOf, ThroughlineError } from '../contracts/errors.js';
-import { DAYS_PATTERN } from '../shared/text.js';
 
 export function wholeNumber(low: number, high = Number.MAX_SAFE_INTEGER): (raw: string) => number {
   return (raw) => {
@@ -44,21 +43,12 @@ export function dollars(raw: string): number {
 export function settingPair(pair: string, before: Record<string, unknown> = {}): Record<string, unknown> {
   const [, path = '', raw = ''] = /^([^=]+)=(.*)$/.exec(pair) ?? [];
   if (path === '') throw new InvalidArgumentError('Use key=value, such as implementerTokens=8000.');
-  const value = settingOf(raw);
+  const value =
+    raw === 'true' || raw === 'false' ? raw === 'true' : /^\d{1,15}$/.test(raw) ? Number(raw) : raw;
   const [key = '', field] = path.split('.');
   if (field === undefined) return { ...before, [key]: value };
   const inner = before[key];
   return { ...before, [key]: { ...(typeof inner === 'object' ? inner : {}), [field]: value } };
-}
-
-function settingOf(raw: string): unknown {
-  if (raw === 'true' || raw === 'false') return raw === 'true';
-  return /^\d{1,15}$/.test(raw) ? Number(raw) : raw;
-}
-
-export function days(raw: string): string {
-  if (DAYS_PATTERN.test(raw)) return raw;
-  throw new InvalidArgumentError('Use a number of days, such as 90d.');
 }
 
 /**

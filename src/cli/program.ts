@@ -1,5 +1,4 @@
 import { CommanderError, Help, Option } from 'commander';
-import type { ErrorCode } from '../contracts/error-codes.js';
 import { codeOf, messageOf, ThroughlineError } from '../contracts/errors.js';
 import { visible } from '../shared/terminal-text.js';
 import { VERSION } from '../version.js';
@@ -24,7 +23,7 @@ export async function createProgram(loads: (name: string) => boolean = () => tru
   const program = new Command('throughline')
     .description('The memory that coding agents share: results in, facts kept, the next prompt out.')
     .version(VERSION)
-    .addOption(serverOption())
+    .addOption(SERVER_OPTION)
     // Only the width of the terminal breaks descriptions, also of a narrow one.
     .configureHelp({
       minWidthToWrap: NARROWEST,
@@ -60,12 +59,10 @@ export async function createProgram(loads: (name: string) => boolean = () => tru
   return program;
 }
 
-function serverOption(): Option {
-  return new Option(
-    '--nats <url>',
-    'NATS server to use (default: NATS_URL, else that of "throughline team join", else your own)',
-  );
-}
+const SERVER_OPTION = new Option(
+  '--nats <url>',
+  'NATS server to use (default: NATS_URL, else that of "throughline team join", else your own)',
+);
 
 function groupCommand(program: Command, { group }: CommandEntry): Command | undefined {
   if (group !== 'admin' && group !== 'dev') return undefined;
@@ -126,7 +123,7 @@ function chosenCommand(argv: readonly string[]): string | undefined {
 /** The words before any option of a command; none where the program itself says what is wrong with the options. */
 function operandsOf(argv: readonly string[]): readonly string[] {
   const probe = new Command()
-    .addOption(serverOption())
+    .addOption(SERVER_OPTION)
     .exitOverride()
     .configureOutput({ writeErr() {} });
   try {
@@ -179,6 +176,9 @@ function isWrongUsage({ code, details }: ThroughlineError): boolean {
   return USAGE_CODES.has(code) || (code === 'schema_invalid' && details?.fields !== undefined);
 }
 
-const USAGE_CODES: ReadonlySet<ErrorCode> = new Set([
-  ...(['usage', 'config_invalid', 'not_connected', 'token_invalid'] as const),
+const USAGE_CODES: ReadonlySet<string> = new Set([
+  'usage',
+  'config_invalid',
+  'not_connected',
+  'token_invalid',
 ]);

@@ -116,21 +116,12 @@ async function requestOf(session: string, options: CompileOptions): Promise<Comp
   const { kind, task: taskId, prompt: taskPrompt, role, tags, maxFacts, after, asOf } = options;
   const { maxLearnings, maxTokens, project, learningsAsOf, maxFiles, open: files } = options;
   const { room: inputTokens, answer: outputTokens } = options;
-  const hints = files && { files };
-  const budget =
-    inputTokens === undefined && outputTokens === undefined ? undefined : { inputTokens, outputTokens };
-  const explain = options.explain === true && options.json === true;
-  const include = options.explain ? [...EXPLAINED] : undefined;
+  const hasBudget = inputTokens !== undefined || outputTokens !== undefined;
   const chosen = {
-    maxLearnings,
-    project,
-    learningsAsOf,
-    explain,
-    include,
-    maxTokens,
-    maxFiles,
-    hints,
-    budget,
+    ...{ maxLearnings, project, learningsAsOf, maxTokens, maxFiles, hints: files && { files } },
+    explain: options.explain === true && options.json === true,
+    include: options.explain ? [...EXPLAINED] : undefined,
+    budget: hasBudget ? { inputTokens, outputTokens } : undefined,
   };
   // A prompt of the past is the same whenever it is asked for: it says no ages.
   const now = asOf === undefined ? new Date().toISOString() : undefined;
@@ -138,7 +129,8 @@ async function requestOf(session: string, options: CompileOptions): Promise<Comp
   const activeIntentId = options.intent;
   const common = { session, tags, maxFacts, after, asOf, activeIntentId, ...chosen };
   if (kind === 'iteration') {
-    const template = options.template === undefined ? undefined : await readTemplate(options.template);
+    const { template: file } = options;
+    const template = file === undefined ? undefined : String(await readNamed(file, `template ${file}`));
     return { kind, ...common, now, taskId, taskPrompt, template };
   }
   if (taskId === undefined) throw usageError('no task is named: give --task ID');
@@ -147,20 +139,16 @@ async function requestOf(session: string, options: CompileOptions): Promise<Comp
 
 function summary(reply: CompileReply): string {
   const { factsShown, factsTotal, tokenEstimate, sequence, snapshotSequence, replayed } = reply;
-  const { learningsShown, learningsTotal, method, proposalCount, budget } = reply;
+  const { learningsShown, learningsTotal = 0, method, proposalCount = 0, budget } = reply;
   const files = budget.sections.find(({ name }) => name === 'files')?.shown ?? 0;
   const from = snapshotSequence === 0 ? 'no snapshot' : `snapshot ${snapshotSequence}`;
+  const hasLearnings = learningsShown !== undefined && (learningsTotal > 0 || reply.kind === 'session-start');
+  const how = learningsShown === 0 ? '' : ` (${method})`;
   const shown = [
     `${factsShown} of ${counted(factsTotal, 'fact')}`,
     ...(files === 0 ? [] : [counted(files, 'likely file')]),
-    ...(learningsShown === undefined || (learningsTotal === 0 && reply.kind !== 'session-start')
-      ? []
-      : [
-          `${learningsShown} of ${counted(learningsTotal ?? 0, 'learning')}${learningsShown === 0 ? '' : ` (${method})`}`,
-        ]),
-    ...(proposalCount === undefined || proposalCount === 0
-      ? []
-      : [`${counted(proposalCount, 'proposal')} pending`]),
+    ...(hasLearnings ? [`${learningsShown} of ${counted(learningsTotal, 'learning')}${how}`] : []),
+    ...(proposalCount === 0 ? [] : [`${counted(proposalCount, 'proposal')} pending`]),
   ];
   return `-- ${shown.join(', ')}, about ${counted(tokenEstimate, 'token')}, session sequence ${sequence} (${from}, ${replayed} replayed)`;
 }
@@ -305,8 +293,4 @@ function addTemplate(parent: Command): void {
     )
     .examples('throughline prompt template > my-template.md')
     .action(() => out(ITERATION_TEMPLATE));
-}
-
-async function readTemplate(file: string): Promise<string> {
-  return (await readNamed(file, `template ${file}`)).toString('utf8');
 }

@@ -38,6 +38,8 @@ interface RequestCommand<Name extends RequestName> {
   readonly fields?: Shape;
   /** Says `add a task` of a command. Default: the summary of the request. */
   readonly about?: string;
+  /** True for the command that its group runs without another one. */
+  readonly isDefault?: boolean;
   /** Values beside the example of the row. */
   readonly example?: Values;
   /** True for options that are exactly the fields, as prompts write them. */
@@ -68,12 +70,12 @@ export function addRequest<Name extends RequestName>(
   more: RequestCommand<Name> = {},
 ): void {
   const row = rowOf(name);
-  const { sets = {}, about = row.summary, cli: usage = row.cli, exact = false } = more;
+  const { sets = {}, about = row.summary, cli: usage = row.cli, exact = false, isDefault = false } = more;
   const { scope } = row;
   const places = [...usage.matchAll(/<(\w+)>/g)].map(([, field = '']) => field);
   const words = usage.replace(/ <.*/, '');
   const command = group
-    .command(words.split(' ').at(-1) ?? '')
+    .command(words.split(' ').at(-1) ?? '', { isDefault })
     .summary(about)
     .description(sentence(about));
   const isOfProject = scope === 'project';
@@ -237,7 +239,7 @@ function argumentOf(field: string, schema: z.ZodType): Argument {
 
 function optionOf(name: string, field: string, schema: z.ZodType): Option {
   const { inner, required, fallback } = unwrapped(schema);
-  const flag = `${field === 'task' ? '-t, ' : ''}--${flagOf(name)}`;
+  const flag = `${SHORT[field] ?? ''}--${flagOf(name)}`;
   const about = aboutOf(schema);
   if (inner instanceof z.ZodBoolean || inner instanceof z.ZodLiteral) return new Option(flag, about);
   if (inner instanceof z.ZodObject) return new Option(`${flag} <key=value...>`, about).argParser(settingPair);
@@ -255,6 +257,8 @@ function optionOf(name: string, field: string, schema: z.ZodType): Option {
   if (inner instanceof z.ZodNumber) option.argParser(numberParser(inner));
   return option;
 }
+
+const SHORT: Readonly<Record<string, string>> = { task: '-t, ', yes: '-y, ' };
 
 /** The values of an enum, or those of a list of one. */
 function choicesOf(inner: unknown): string[] | undefined {

@@ -175,19 +175,17 @@ export function addExport(session: Command): void {
     .action(async (_: string | undefined, { all = false }: ExportOptions, command: Command) => {
       const cli = cliOf(command);
       await withClient(cli, async (client) => {
-        const names = all ? await allSessions(client) : [sessionGiven(cli, command)];
-        for (const name of names) await exportTo(client, name);
+        const listed = (cursor: object) =>
+          client.tools.sessionList({ archived: true, brief: true, ...cursor });
+        const found = all ? (await allPages(listed)).flatMap(({ sessions }) => sessions) : [];
+        const names = all ? found.map(({ session }) => session) : [sessionGiven(cli, command)];
+        for (const name of new Set(names)) await exportTo(client, name);
       }).catch((fault: unknown) => {
         if (systemCode(fault) !== 'EPIPE') throw fault;
         process.exitCode = 1;
         note('-- the export is not complete: what read it has ended');
       });
     });
-}
-
-async function allSessions({ tools }: ThroughlineClient): Promise<string[]> {
-  const pages = await allPages((cursor) => tools.sessionList({ archived: true, brief: true, ...cursor }));
-  return [...new Set(pages.flatMap(({ sessions }) => sessions.map(({ session }) => session)))];
 }
 
 async function exportTo(client: ThroughlineClient, session: string): Promise<void> {

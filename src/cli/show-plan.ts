@@ -14,11 +14,7 @@ export function problemLine({ line, message, code, placed }: PlanProblem): strin
 }
 
 /** Counts lines not placed or placed by a guess, and tasks without an id; empty if there are none. */
-export function problemsCounted({
-  problems,
-  guesses,
-  unnamed,
-}: Pick<PlanNumbers, 'problems' | 'guesses' | 'unnamed'>): string {
+export function problemsCounted({ problems, guesses, unnamed }: PlanNumbers): string {
   const counts = [
     ...(problems > 0 ? [`${counted(problems, 'line')} not placed`] : []),
     ...(guesses > 0 ? [`${counted(guesses, 'line')} placed by a guess`] : []),
@@ -40,8 +36,9 @@ export function planNumberLines(plan: PlanNumbers): string[] {
   ];
 }
 
-export function degradedLine(why: string): string {
-  return `the tasks.md cannot be read now: ${quoted(why)}`;
+/** Says that the plan is as it was read last; empty where it can be read. */
+export function degradedLines(why: string | undefined): string[] {
+  return why === undefined ? [] : [`the tasks.md cannot be read now: ${quoted(why)}`];
 }
 
 /** A plan as a tree of its tasks, with the problems of reading it at the end. */
@@ -53,7 +50,7 @@ export function planLines({ run, lists, degraded }: RunStatusReply): string[] {
   const problemText = problemsCounted(run);
   return [
     ...planNumberLines(run),
-    ...(degraded === undefined ? [] : [degradedLine(degraded)]),
+    ...degradedLines(degraded),
     ...tasks.flatMap((task) => taskTreeLines(task, run.next_task_id, width)),
     ...(problemText === '' ? [] : [`tasks.md: ${problemText}`]),
     ...problems.map(problemLine),

@@ -2,7 +2,7 @@ import picocolors from 'picocolors';
 import type { Token } from '../contracts/names.js';
 import { repairsInWords } from '../contracts/reading/repairs.js';
 import type { DispatchResult, RejectedShown, TimelineEntry } from '../contracts/replies/dispatch-result.js';
-import type { FactShown, FilesListed, FoundFact } from '../contracts/replies/fact-reply.js';
+import type { FactShown, FoundFact } from '../contracts/replies/fact-reply.js';
 import type { RunStatusReply } from '../contracts/replies/plan-reply.js';
 import type { SessionListed } from '../contracts/replies/session-reply.js';
 import type { TracesListed } from '../contracts/replies/trace-reply.js';
@@ -20,7 +20,6 @@ import {
 import { answerCommand } from '../work/task-step.js';
 import { type Cli, coloured } from './command-context.js';
 import { type Cell, inLine, table } from './output.js';
-import { retentionLines } from './retention-command.js';
 
 /**
  * The replies of the tools as lines for people. The client has parsed each reply once; text of agents may hold escape
@@ -46,33 +45,29 @@ const iteration: Renderer<'tool.iteration-start'> = ({ iteration }, pc) => [
   inLine(iterationCells(pc, iteration)),
 ];
 const session: Renderer<'tool.session-open'> = ({ session }, pc) => sessionFields(pc, session);
-const retention: Renderer<'tool.retention-show'> = (reply) => retentionLines(reply);
+const retention: Renderer<'tool.retention-show'> = ({ rules, archive, forget }) =>
+  rules.length === 0
+    ? ['no rules: everything is kept; "throughline admin retention set archive --after 90d" sets one']
+    : [
+        ...rules.map(({ project, action, after, at }) => {
+          const whose = project === undefined ? 'installation' : `project ${quoted(project)}`;
+          return `${whose}: ${action}${after === undefined ? '' : ` after ${after}`} (set ${at})`;
+        }),
+        `now they would archive ${counted(archive, 'session')} and forget ${forget}; list them with "throughline session ls --older-than"`,
+      ];
+
+const NO_ITERATIONS = 'no iterations: an agent begins one with "throughline tool iteration-start"';
 
 const RENDERERS: { readonly [Name in RequestName]?: Renderer<Name> } = {
-  ...{
-    'tool.task-add': task,
-    'tool.task-status': task,
-    'tool.task-priority': task,
-    'tool.task-depends': task,
-  },
-  ...{
-    'tool.task-undepends': task,
-    'tool.task-content': task,
-    'tool.task-release': claim,
-    'tool.task-next': claim,
-  },
+  ...{ 'tool.task-add': task, 'tool.task-status': task, 'tool.task-priority': task },
+  ...{ 'tool.task-depends': task, 'tool.task-undepends': task, 'tool.task-content': task },
+  ...{ 'tool.task-release': claim, 'tool.task-next': claim },
   'tool.task-list': ({ tasks }, pc) =>
-    tabled(
-      pc,
-      ['ID', 'PRIO', 'STATUS', 'TASK'],
-      tasks,
-      taskCells,
-      'no tasks: "throughline task add" adds one',
-    ),
+    tabled(pc, 'ID PRIO STATUS TASK', tasks, taskCells, 'no tasks: "throughline task add" adds one'),
   'tool.task-delete': ({ deleted }) => [`${deleted} deleted`],
   ...{ 'tool.note-add': note, 'tool.note-edit': note },
   'tool.note-list': ({ notes }, pc) =>
-    tabled(pc, ['ID', 'TYPE', 'NOTE'], notes, noteCells, 'no notes: "throughline note add" writes one'),
+    tabled(pc, 'ID TYPE NOTE', notes, noteCells, 'no notes: "throughline note add" writes one'),
   'tool.note-delete': ({ deleted }) => [`${deleted} deleted`],
   ...{ 'tool.inbox-add': message, 'tool.inbox-mark-read': message },
   'tool.blocker-answer': ({ answer: { task, questions, answer } }) => [
@@ -82,24 +77,15 @@ const RENDERERS: { readonly [Name in RequestName]?: Renderer<Name> } = {
   'tool.inbox-list': ({ messages }, pc) =>
     tabled(
       pc,
-      ['ID', 'STATE', 'MESSAGE'],
+      'ID STATE MESSAGE',
       messages,
       messageCells,
       'no unread messages: --all shows those that were read',
     ),
-  ...{
-    'tool.iteration-start': iteration,
-    'tool.iteration-complete': iteration,
-    'tool.iteration-summary': iteration,
-  },
+  ...{ 'tool.iteration-start': iteration, 'tool.iteration-complete': iteration },
+  'tool.iteration-summary': iteration,
   'tool.iteration-list': ({ iterations }, pc) =>
-    tabled(
-      pc,
-      ['NO', 'BEGAN', 'STATE', 'SUMMARY'],
-      iterations,
-      iterationCells,
-      'no iterations: an agent begins one with "throughline tool iteration-start"',
-    ),
+    tabled(pc, 'NO BEGAN STATE SUMMARY', iterations, iterationCells, NO_ITERATIONS),
   ...{ 'tool.session-open': session, 'tool.session-complete': session, 'tool.session-restart': session },
   ...{ 'tool.session-reopen': session, 'tool.session-archive': session },
   'tool.session-list': ({ sessions }, pc) =>
@@ -113,8 +99,12 @@ const RENDERERS: { readonly [Name in RequestName]?: Renderer<Name> } = {
     pc.dim(`  overwritten in ${counted(events, 'event')}; backups and exported files may still have it`),
   ],
   'tool.fact-correct': ({ fact, corrected }, pc) => [factLine(corrected, pc), factLine(fact, pc)],
-  'tool.file-list': ({ files }) =>
-    listed(fileLines({ files }), 'no such files: results name them in files_modified'),
+  'tool.file-list': ({ files }) => {
+    const lines = files.map(({ path, uses, tasks }) => {
+      return `${quoted(path)}  ${counted(uses, 'result')}, tasks ${tasks.map(quoted).join(', ')}`;
+    });
+    return listed(lines, 'no such files: results name them in files_modified');
+  },
   'tool.snapshot-show': ({ text, sequence: _, ...fields }, pc) => [
     ...(text === undefined ? [] : [text]),
     ...fieldLines(pc, fields),
@@ -122,7 +112,7 @@ const RENDERERS: { readonly [Name in RequestName]?: Renderer<Name> } = {
   'tool.telemetry-show': (report, pc) => fieldLines(pc, report),
   ...{ 'tool.retention-show': retention, 'tool.retention-set': retention },
   'tool.rejected-list': ({ rejected }, pc) =>
-    tabled(pc, REJECTED_HEADINGS, rejected, rejectedCells, 'no such rejected results'),
+    tabled(pc, 'ID TIME SUBJECT RESULT BYTES WHY', rejected, rejectedCells, 'no such rejected results'),
 };
 
 /** A reply as lines of text; as JSON for a tool that only programs use. */
@@ -138,12 +128,12 @@ export function showReply<Name extends RequestName>(
 /** Returns items as a table, a row each; `none` where there are none. */
 function tabled<Item>(
   pc: Colors,
-  headings: readonly string[],
+  headings: string,
   items: readonly Item[],
   cellsOf: (pc: Colors, item: Item) => readonly Cell[],
   none: string,
 ): readonly string[] {
-  return listed(tableOf(pc, headings, items, cellsOf), none);
+  return listed(tableOf(pc, headings.split(' '), items, cellsOf), none);
 }
 
 /** Returns items below their headings; nothing without items. */
@@ -264,22 +254,13 @@ export function sessionLines(
   const shown = sessions.map((session) => linesOf(pc, session, noFigures));
   const rows = sessions.map((session, at): Cell[] => [
     { text: session.session, colour: pc.bold },
-    toned(pc, statusOf(session)),
+    toned(pc, session.brief ? '' : session.archived === undefined ? session.status : 'archived'),
     age(session.at, now),
-    beganOf(session, now),
+    session.brief || session.startedAt === undefined ? '' : age(session.startedAt, now),
     shown[at]?.[0] ?? '',
   ]);
   const [heading = '', ...lines] = table(['SESSION', 'STATUS', 'MOVED', 'BEGAN', 'HOW FAR'], rows, pc.dim);
   return [heading, ...lines.flatMap((line, at) => [line, ...(shown[at]?.slice(1) ?? [])])];
-}
-
-function statusOf(session: SessionListed): string {
-  if (session.brief) return '';
-  return session.archived === undefined ? session.status : 'archived';
-}
-
-function beganOf(session: SessionListed, now: string): string {
-  return session.brief || session.startedAt === undefined ? '' : age(session.startedAt, now);
 }
 
 /** Returns the figures shown after a session's name, status and age, and the lines below them. */
@@ -403,13 +384,6 @@ function factLines({ fact, history, closedBy, shownIn }: FactShown): string[] {
   ];
 }
 
-function fileLines({ files }: Pick<FilesListed, 'files'>): string[] {
-  return files.map(
-    ({ path, uses, tasks }) =>
-      `${quoted(path)}  ${counted(uses, 'result')}, tasks ${tasks.map(quoted).join(', ')}`,
-  );
-}
-
 type Progress = RunStatusReply['tasks'][number];
 
 export function progressLines(pc: Colors, progress: Progress, width = 0): string[] {
@@ -428,8 +402,6 @@ export function progressLines(pc: Colors, progress: Progress, width = 0): string
     ...(replan_hint === undefined ? [] : [`  ${pc.red('stalled:')} ${quoted(stallText(replan_hint))}`]),
   ];
 }
-
-const REJECTED_HEADINGS = ['ID', 'TIME', 'SUBJECT', 'RESULT', 'BYTES', 'WHY'];
 
 function rejectedCells(_: Colors, entry: RejectedShown): string[] {
   const { id, at, subject, sequence, code, bytes, reason } = entry;

@@ -17,7 +17,7 @@ import { type Cli, cliOf, coloured, note, out, withClient } from './command-cont
 import { table } from './output.js';
 import { onSession, projectIn, requireEvents, usualSession } from './session-argument.js';
 import {
-  degradedLine,
+  degradedLines,
   NO_PLAN,
   planLines,
   planNumberLines,
@@ -75,13 +75,15 @@ export function statusCommand(program: Command): void {
       const session = isWhole ? undefined : await usualSession(cli, command);
       const { text, remark } = await (session === undefined
         ? installation(cli, json)
-        : withClient(cli, (client) =>
-            task !== undefined
-              ? taskOf(client, session, task, json)
-              : plan
-                ? planOf(client, session, status, json)
-                : runOf(cli, client, session, { json, isOfFolder: named === undefined }),
-          ));
+        : withClient(cli, async (client): Promise<Shown> => {
+            if (task === undefined && !plan)
+              return runOf(cli, client, session, { json, isOfFolder: named === undefined });
+            const lists = plan ? (['plan'] as const) : undefined;
+            const reply = await client.runs.status({ session, task, lists: lists && [...lists], status });
+            requireEvents(session, reply.sequence);
+            if (task !== undefined) return taskOf(reply, task, json);
+            return { text: json ? JSON.stringify(reply) : planLines(reply).join('\n') };
+          }));
       if (text !== '') out(text, coloured(cli));
       if (remark !== undefined) note(remark);
     });
@@ -171,25 +173,8 @@ export function shownStatus(cli: Cli, reply: RunStatusReply | RunInitReply, json
   return json ? JSON.stringify(reply) : statusLines(coloursOf(cli), reply).join('\n');
 }
 
-async function planOf(
-  client: ThroughlineClient,
-  session: Token,
-  status: StatusOptions['status'],
-  json: boolean,
-): Promise<Shown> {
-  const reply = await client.runs.status({ session, lists: ['plan'], status });
-  requireEvents(session, reply.sequence);
-  return { text: json ? JSON.stringify(reply) : planLines(reply).join('\n') };
-}
-
-async function taskOf(
-  client: ThroughlineClient,
-  session: Token,
-  task: string,
-  json: boolean,
-): Promise<Shown> {
-  const { task: shown, sequence } = await client.runs.status({ session, task });
-  requireEvents(session, sequence);
+/** @param reply to a request for one task */
+function taskOf({ task: shown }: RunStatusReply, task: string, json: boolean): Shown {
   const { entries = {}, remark, ...words } = shown ?? {};
   const hasLedger = Object.keys(entries).some((key) => key.startsWith('ledger.task.'));
   const none = hasLedger ? undefined : `-- task ${task} has no ledger yet: its first result opens one`;
@@ -230,7 +215,7 @@ function statusLines(
     ...(last === undefined ? [] : [`${pc.bold(session.name)}  ${state}${title}${moved}`]),
     ...(run !== null ? planNumberLines(run) : session.board.total === 0 ? [NO_PLAN] : []),
     ...(problems === '' ? [] : [`tasks.md: ${problems}`]),
-    ...('degraded' in reply && reply.degraded !== undefined ? [degradedLine(reply.degraded)] : []),
+    ...degradedLines('degraded' in reply ? reply.degraded : undefined),
     ...(session.board.total > 0 ? [`board: ${boardLine(session.board)}`] : []),
     ...section(
       pc,

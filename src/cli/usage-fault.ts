@@ -39,15 +39,11 @@ function choiceText(message: string): string | undefined {
   return `${name} is ${JSON.stringify(given)}: ${near === undefined ? `use one of ${choices}` : `did you mean ${near}?`}`;
 }
 
-function nearIn(message: string): string | undefined {
-  const names = /\(Did you mean ([^(]*)\?\)/.exec(message)?.[1];
-  return names === undefined ? undefined : `did you mean ${names}?`;
-}
-
 function hintOf(error: CommanderError, command: Command, rest: readonly string[]): string | undefined {
   const [word = ''] = rest;
   if (error.code === 'commander.unknownCommand') {
-    const known = commandsHint(command, word) ?? nearIn(error.message);
+    const near = /\(Did you mean ([^(]*)\?\)/.exec(error.message)?.[1];
+    const known = commandsHint(command, word) ?? (near && `did you mean ${near}?`);
     if (known !== undefined) return known;
     if (command.parent === null) return '"throughline help --all" lists every command';
     const inner = command.commands.map((child) => child.name()).filter((name) => name !== 'help');
