@@ -116,7 +116,8 @@ async function connectTo(cli: Cli, client: ConnectClientName, options: ConnectOp
     note(
       `-- commit ${changed}: work trees and clones have the hooks then. In a clone, run "throughline connect" once`,
     );
-  for (const step of confirm(scope)) note(`-- to confirm: ${step}`);
+  for (const step of [scope === 'project' && confirm.project, confirm.always])
+    if (step) note(`-- to confirm: ${step}`);
   const server = await serverProblem(cli);
   if (server !== undefined) note(`-- ${server}`);
   note(`-- server: ${serverText(cli.server)}`);
@@ -133,8 +134,8 @@ async function connected(
   const file = join(place.project, PROJECT_FILE_NAME);
   if (scope === 'project') requirePlainFile(file);
   const name = proposedSession(stateDirOf(cli.config.env), place.project);
-  const defaults =
-    scope === 'project' ? { session: name, project: name, plan: plainPlan(place.project) } : {};
+  const usual = defined({ session: name, project: name, plan: plainPlan(place.project) });
+  const defaults = scope === 'project' ? usual : {};
   const changes = connectPlan(client, place, readerOf(place), projectFields(options, scope), defaults);
   const record = scope === 'project' ? newRecord(cli, place, file, changes, options.session) : undefined;
   if (changes.length === 0 && record === undefined) {

@@ -2,7 +2,7 @@ import picocolors from 'picocolors';
 import type { Token } from '../contracts/names.js';
 import { repairsInWords } from '../contracts/reading/repairs.js';
 import type { DispatchResult, RejectedShown, TimelineEntry } from '../contracts/replies/dispatch-result.js';
-import type { FactShown, FoundFact } from '../contracts/replies/fact-reply.js';
+import type { FactShown, FilesListed, FoundFact } from '../contracts/replies/fact-reply.js';
 import type { RunStatusReply } from '../contracts/replies/plan-reply.js';
 import type { SessionListed } from '../contracts/replies/session-reply.js';
 import type { TracesListed } from '../contracts/replies/trace-reply.js';
@@ -99,12 +99,8 @@ const RENDERERS: { readonly [Name in RequestName]?: Renderer<Name> } = {
     pc.dim(`  overwritten in ${counted(events, 'event')}; backups and exported files may still have it`),
   ],
   'tool.fact-correct': ({ fact, corrected }, pc) => [factLine(corrected, pc), factLine(fact, pc)],
-  'tool.file-list': ({ files }) => {
-    const lines = files.map(({ path, uses, tasks }) => {
-      return `${quoted(path)}  ${counted(uses, 'result')}, tasks ${tasks.map(quoted).join(', ')}`;
-    });
-    return listed(lines, 'no such files: results name them in files_modified');
-  },
+  'tool.file-list': ({ files }) =>
+    listed(files.map(fileLine), 'no such files: results name them in files_modified'),
   'tool.snapshot-show': ({ text, sequence: _, ...fields }, pc) => [
     ...(text === undefined ? [] : [text]),
     ...fieldLines(pc, fields),
@@ -382,6 +378,10 @@ function factLines({ fact, history, closedBy, shownIn }: FactShown): string[] {
       return `  shown at ${at} in the ${kind} prompt ${id}${forTask}`;
     }),
   ];
+}
+
+function fileLine({ path, uses, tasks }: FilesListed['files'][number]): string {
+  return `${quoted(path)}  ${counted(uses, 'result')}, tasks ${tasks.map(quoted).join(', ')}`;
 }
 
 type Progress = RunStatusReply['tasks'][number];

@@ -35,13 +35,10 @@ export function ledgerEntries(
 
 /** Explains in one line why a task must be planned again, with evidence. */
 export function replanHint(signals: readonly RaisedSignal[]): string | undefined {
-  if (signals.length === 0) return undefined;
-  return signals
-    .map(
-      ({ signal, count, evidence }) =>
-        `${signal} ${count}${evidence.length === 0 ? '' : `: ${evidence.join('; ')}`}`,
-    )
-    .join(' | ');
+  const texts = signals.map(({ signal, count, evidence }) => {
+    return `${signal} ${count}${evidence.length === 0 ? '' : `: ${evidence.join('; ')}`}`;
+  });
+  return texts.length === 0 ? undefined : texts.join(' | ');
 }
 
 function taskEntries(
@@ -75,10 +72,7 @@ function taskEntries(
   };
 }
 
-function progressEntries(
-  document: TasksDocument | undefined,
-  results: TaskResults = new Map(),
-): LedgerEntries {
+function progressEntries(document: TasksDocument | undefined, results: TaskResults = new Map()) {
   if (document === undefined) return {};
   const { activeTaskId, nextTaskId } = outlookOf(document.tasks, results);
   const drift = driftOf(document.tasks, results);

@@ -71,13 +71,8 @@ export function outlookOf(
   const ready = begun.filter((id) => !isClaimed(id));
   const [next = null] = ready;
   const active = free.find(({ task }) => task.status === 'in-progress')?.task.id ?? next;
-  return {
-    planned,
-    ready,
-    nextTaskId: next,
-    activeTaskId: active,
-    whyNone: begun.length === 0 ? whyNoneIsReady(open, free) : '',
-  };
+  const whyNone = begun.length === 0 ? whyNoneIsReady(open, free) : '';
+  return { planned, ready, nextTaskId: next, activeTaskId: active, whyNone };
 }
 
 function whyNoneIsReady(open: readonly PlannedTask[], free: readonly PlannedTask[]): string {
@@ -98,7 +93,8 @@ function plannedTasks(tasks: readonly ProgressTask[], results: TaskResults): Pla
   return tasks.map((task) => {
     const above = task.parent === undefined ? undefined : placed.get(task.parent);
     const isDone = done.has(task.id);
-    const dependencies = dependenciesOf(task, byId);
+    const isFamily = (id: string) => isWithin(byId, id, task.id) || isWithin(byId, task.id, id);
+    const dependencies = (task.dependsOn ?? NONE).filter((id) => !isFamily(id));
     const inherited = (above?.waitsFor ?? NONE).filter((id) => !isWithin(byId, task.id, id));
     const waitsFor = [...inherited, ...dependencies.filter((id) => byId.has(id) && !done.has(id))];
     const result = results.get(task.id);
@@ -119,10 +115,6 @@ function plannedTasks(tasks: readonly ProgressTask[], results: TaskResults): Pla
 }
 
 const NONE: readonly string[] = [];
-
-function dependenciesOf(task: ProgressTask, byId: ReadonlyMap<string, ProgressTask>): readonly string[] {
-  return task.dependsOn?.filter((id) => !isWithin(byId, id, task.id) && !isWithin(byId, task.id, id)) ?? NONE;
-}
 
 /** Returns the ids of finished tasks. A task with subtasks is done once the required ones are. */
 function doneTasks(tasks: readonly ProgressTask[], results: TaskResults): ReadonlySet<string> {
@@ -200,22 +192,16 @@ export function goneOf({ tasks, left = [] }: EarlierPlan, results: TaskResults):
     .slice(-MOST_GONE);
 }
 
-export type ProgressTotals = Output<typeof planTotals>;
-
 /** Excludes cancelled tasks and groups. */
 function countedTasks(tasks: readonly ProgressTask[]): ProgressTask[] {
   return tasks.filter((task) => task.cancelled !== true && task.group !== true);
 }
 
-export function totalsOf(tasks: readonly ProgressTask[]): ProgressTotals {
+export function totalsOf(tasks: readonly ProgressTask[]): Output<typeof planTotals> {
   const counted = countedTasks(tasks);
   const count = (status: ProgressTask['status']) => counted.filter((task) => task.status === status).length;
-  return {
-    total: counted.length,
-    completed: count('completed'),
-    inProgress: count('in-progress'),
-    pending: count('pending'),
-  };
+  const [completed, inProgress, pending] = [count('completed'), count('in-progress'), count('pending')];
+  return { total: counted.length, completed, inProgress, pending };
 }
 
 export function leavesOf(tasks: readonly ProgressTask[]): ProgressTask[] {

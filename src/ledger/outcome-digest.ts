@@ -58,32 +58,22 @@ export type OutcomeDigest = Output<typeof outcomeDigest>;
 const { digest: MOST } = KEPT;
 
 export function digestOf({ role, outcome }: DispatchOutcome): OutcomeDigest {
-  const {
-    summary,
-    blockers = [],
-    files_modified = [],
-    files_deleted: deleted,
-    files_renamed: renamed,
-    tests = [],
-    follow_up_actions = [],
-    issues = [],
-    required_fixes = [],
-  } = outcome;
+  const { summary, blockers = [], files_modified = [], files_deleted, files_renamed, tests = [] } = outcome;
+  const { follow_up_actions = [], issues = [], required_fixes = [] } = outcome;
   const verdict = verdictIn(role, outcome);
   const questions = questionsOf(outcome, verdict);
+  const passed = tests.filter((run) => run.passed).map((run) => run.command);
   const failed = tests.filter((run) => !run.passed).slice(0, MOST.list);
   return {
     role,
-    ...(verdict !== undefined && { verdict }),
-    ...(summary !== undefined && { summary: clipSummary(summary, MOST.summary) }),
+    ...defined({ verdict, summary: summary && clipSummary(summary, MOST.summary) }),
     blockers: keptTexts(blockers, MOST.demands, MOST.demand),
     files: keptTexts(files_modified, MOST.files, MOST.text),
-    ...defined({ deleted: deleted?.slice(0, MOST.files), renamed: renamed?.slice(0, MOST.files) }),
-    passed: keptTexts(
-      tests.filter((run) => run.passed).map((run) => run.command),
-      MOST.list,
-      MOST.text,
-    ),
+    ...defined({
+      deleted: files_deleted?.slice(0, MOST.files),
+      renamed: files_renamed?.slice(0, MOST.files),
+    }),
+    passed: keptTexts(passed, MOST.list, MOST.text),
     failed: failed.map((run) => ({
       command: clipText(run.command, MOST.text),
       failures: keptTexts(run.failures ?? [], MOST.failures, MOST.text),
@@ -92,15 +82,14 @@ export function digestOf({ role, outcome }: DispatchOutcome): OutcomeDigest {
     followUps: keptTexts(follow_up_actions, MOST.list, MOST.text),
     issues: bySeverity(issues)
       .slice(0, MOST.list)
-      .map(({ severity, message, file, fix }) => ({
-        severity,
-        message: clipText(message, MOST.text),
-        ...(file !== undefined && { file: clipText(file, MOST.text) }),
-        ...(fix !== undefined && { fix: clipText(fix, MOST.text) }),
-      })),
+      .map(({ severity, ...issue }) => {
+        const [message, file, fix] = [issue.message, issue.file, issue.fix].map(
+          (text) => text && clipText(text, MOST.text),
+        );
+        return defined({ severity, message: message ?? '', file, fix });
+      }),
     fixes: keptTexts(required_fixes, MOST.demands, MOST.demand),
     ...(questions.length > 0 && { questions }),
-    ...(outcome.history === true && { history: true }),
-    ...(outcome.at !== undefined && { at: outcome.at }),
+    ...defined({ history: outcome.history, at: outcome.at }),
   };
 }

@@ -1,4 +1,5 @@
 import type { PlanProblem, ProgressTask, TasksDocument } from '../contracts/plan-requests.js';
+import { defined } from '../shared/collections.js';
 import { clipText, lengthOf, quoted, quotedLines } from '../shared/text.js';
 import type { ParsedTask, ParsedTasks, TaskProblem } from './tasks-md/parsed-tasks.js';
 
@@ -19,18 +20,16 @@ export const MAX_DOCUMENT_BYTES = 900_000;
 const MAX_PROMPT_BYTES = 300_000;
 const MAX_PROBLEMS = 100;
 
-/** The documents beside a plan. */
-export interface PlanCompanions {
-  readonly requirementTexts?: ReadonlyMap<string, string>;
-  /** Path. */
-  readonly design?: string;
-}
-
-/** Bounds the document. With too many tasks it still exceeds `MAX_DOCUMENT_BYTES`. */
+/**
+ * Bounds the document. With too many tasks it still exceeds `MAX_DOCUMENT_BYTES`.
+ *
+ * @param design path of the design beside the plan
+ */
 export function documentOf(
   parsed: Pick<ParsedTasks, 'tasks' | 'problems' | 'preamble'>,
   fingerprint: TasksDocument['fingerprint'],
-  { requirementTexts, design }: PlanCompanions = {},
+  requirementTexts: ReadonlyMap<string, string> = new Map(),
+  design?: string,
 ): TasksDocument {
   const firstProblems = parsed.problems.slice(0, MAX_PROBLEMS).map(planProblem);
   const counts = countsOf(parsed.problems);
@@ -41,7 +40,7 @@ export function documentOf(
   };
   const text = withoutMarks(parsed.preamble ?? '');
   const preamble = clipText(text, MAX_PREAMBLE);
-  const known = boundedTexts(requirementTexts ?? new Map());
+  const known = boundedTexts(requirementTexts);
   const stated = {
     ...(preamble !== '' && { preamble }),
     ...(known.texts.length > 0 && { requirementTexts: Object.fromEntries(known.texts) }),
@@ -58,14 +57,8 @@ export function documentOf(
     ...(preamble !== text && { preamble: lengthOf(text) - lengthOf(preamble) }),
     ...(known.cut > 0 && { requirementTexts: known.cut }),
   };
-  return {
-    fingerprint,
-    tasks,
-    ...stated,
-    ...counts,
-    ...reports,
-    ...(Object.keys(shortened).length > 0 && { shortened }),
-  };
+  const cut = Object.keys(shortened).length > 0 ? { shortened } : {};
+  return { fingerprint, tasks, ...stated, ...counts, ...reports, ...cut };
 }
 
 /** Keeps the lines of a text, each without control characters, escapes and forged marks. */
@@ -118,9 +111,7 @@ export function bytesOf(document: object): number {
 function withoutPrompt(task: ParsedTask): ProgressTask {
   const { id, status, optional, blocked, reason, cancelled, group, parent, dependsOn, requirements } = task;
   return {
-    id,
-    text: clipText(quoted(task.text), MAX_TEXT),
-    status,
+    ...{ id, text: clipText(quoted(task.text), MAX_TEXT), status },
     ...(optional && { optional }),
     ...(blocked && { blocked }),
     ...(reason !== undefined && { reason: clipText(quoted(reason), MAX_TEXT) }),
@@ -135,20 +126,12 @@ function withoutPrompt(task: ParsedTask): ProgressTask {
 const CUT = '...';
 const CUT_BYTES = 15;
 
-/**
- * Adds prompts, those of open tasks first: they are needed next, and the plan is read again whenever a task is done.
- */
-function withPrompts(
-  parsed: readonly ParsedTask[],
-  tasks: readonly ProgressTask[],
-  free: number,
-): { readonly tasks: ProgressTask[]; readonly prompts: number } {
-  const given: { index: number; prompt: string; isDone: boolean }[] = [];
-  for (const [index, { status, prompt }] of parsed.entries()) {
-    if (prompt !== undefined)
-      given.push({ index, prompt: withoutMarks(prompt), isDone: status === 'completed' });
-  }
-  given.sort((a, b) => Number(a.isDone) - Number(b.isDone) || a.index - b.index);
+/** Adds prompts, those of open tasks first: they are needed next, and the plan is read again whenever a task is done. */
+function withPrompts(parsed: readonly ParsedTask[], tasks: readonly ProgressTask[], free: number) {
+  const given = parsed.flatMap(({ status, prompt }, index) =>
+    prompt === undefined ? [] : [{ index, prompt: withoutMarks(prompt), isDone: status === 'completed' }],
+  );
+  given.sort((a, b) => Number(a.isDone) - Number(b.isDone));
   let room = Math.min(free, MAX_PROMPT_BYTES) - given.length * CUT_BYTES;
   let prompts = 0;
   const written = new Map<number, string>();
@@ -164,11 +147,6 @@ function withPrompts(
     if (!fits || shown !== prompt) prompts += 1;
     written.set(index, fits ? shown : CUT);
   }
-  return {
-    tasks: tasks.map((task, index) => {
-      const prompt = written.get(index);
-      return prompt === undefined ? task : { ...task, prompt };
-    }),
-    prompts,
-  };
+  const all = tasks.map((task, index) => ({ ...task, ...defined({ prompt: written.get(index) }) }));
+  return { tasks: all, prompts };
 }

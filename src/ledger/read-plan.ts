@@ -7,6 +7,12 @@ import { type ParsedTasks, unnamedOf } from './tasks-md/parsed-tasks.js';
 /** Maximum number of lines: parsing blocks other requests. */
 const MAX_PLAN_LINES = 5000;
 
+type PlanFault =
+  | 'progress_ledger_missing_tasks'
+  | 'progress_ledger_parse_failed'
+  | 'plan_too_long'
+  | 'too_large';
+
 export type ReadDocument =
   | {
       readonly ok: true;
@@ -15,16 +21,7 @@ export type ReadDocument =
       readonly unnamed: ReadonlySet<string>;
       readonly problems: ParsedTasks['problems'];
     }
-  | {
-      readonly ok: false;
-      readonly code:
-        | 'progress_ledger_missing_tasks'
-        | 'progress_ledger_parse_failed'
-        | 'plan_too_long'
-        | 'too_large';
-      readonly message: string;
-      readonly fix?: string;
-    };
+  | { readonly ok: false; readonly code: PlanFault; readonly message: string; readonly fix?: string };
 
 /** The documents that stand beside a plan: the text of its requirements, and the path of its design. */
 export interface PlanFiles {
@@ -56,14 +53,8 @@ export function readDocument(
     };
   }
   const named = new Set(parsed.tasks.flatMap((task) => task.requirements));
-  const document = documentOf(
-    parsed,
-    { mtimeMs, hash: hashOf(text) },
-    {
-      ...(requirements !== undefined && { requirementTexts: requirementTexts(requirements, named) }),
-      ...(design !== undefined && { design }),
-    },
-  );
+  const texts = requirementTexts(requirements ?? '', named);
+  const document = documentOf(parsed, { mtimeMs, hash: hashOf(text) }, texts, design);
   const bytes = bytesOf(document);
   if (bytes > MAX_DOCUMENT_BYTES) {
     const message = `${name} has ${parsed.tasks.length} tasks, which take ${bytes} bytes even without their prompts; the limit is ${MAX_DOCUMENT_BYTES}: leave out what is done, or split it`;

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { kindOf } from '../contracts/kinds.js';
 import type { Output } from '../contracts/schema-fields.js';
-import type { StallSignal } from '../contracts/session-meta-events.js';
+import { STALL_SIGNALS, type StallSignal } from '../contracts/session-meta-events.js';
+import { recordOf } from '../shared/text.js';
 import type { OutcomeDigest } from './outcome-digest.js';
 
 /**
@@ -25,13 +26,7 @@ const DEFAULT_STALL_THRESHOLD = 2;
 
 /** Applies one threshold to every signal. */
 export function stallThresholds(threshold = DEFAULT_STALL_THRESHOLD): StallThresholds {
-  return {
-    non_progress: threshold,
-    ping_pong: threshold,
-    same_fixes: threshold,
-    same_test: threshold,
-    same_files: threshold,
-  };
+  return recordOf(STALL_SIGNALS, () => threshold);
 }
 
 /** `text` is the latest wording. */
@@ -100,17 +95,14 @@ export function countStall(counters: StallCounters, outcome: OutcomeDigest): Sta
 
 function countWork(counters: StallCounters, outcome: OutcomeDigest): StallCounters {
   const completed = outcome.verdict === 'completed';
+  const files = outcome.files.map((file) => ({ key: file, text: file }));
   return {
     ...counters,
     nonProgress: completed ? 0 : counters.nonProgress + 1,
     awaitsReview: completed,
     sentBack: !completed || outcome.failed.length > 0,
     tests: countTests(counters.tests, outcome),
-    files: repeat(
-      counters.files,
-      outcome.files.map((file) => ({ key: file, text: file })),
-      counters.sentBack ? 1 : 0,
-    ),
+    files: repeat(counters.files, files, counters.sentBack ? 1 : 0),
   };
 }
 
@@ -119,10 +111,7 @@ function countReview(counters: StallCounters, { verdict, fixes, issues }: Outcom
   if (verdict !== 'needs_changes')
     return { ...counters, nonProgress: counters.nonProgress + 1, awaitsReview: false, sentBack: true };
   const texts = [...issues.map(({ file = '', message }) => `${file} ${message}`), ...fixes];
-  const findings = repeat(
-    counters.findings,
-    texts.map((text) => ({ key: normalised(text), text })),
-  );
+  const findings = repeat(counters.findings, texts.map(wording));
   const keys = new Set(texts.map(normalised));
   const found = Math.max(issues.length, fixes.length);
   const fileSet = [...new Set(issues.flatMap(({ file }) => file ?? []))].sort().join('\n');
@@ -143,11 +132,12 @@ function countReview(counters: StallCounters, { verdict, fixes, issues }: Outcom
     findings,
     awaitsReview: false,
     sentBack: true,
-    fixes: repeat(
-      counters.fixes,
-      fixes.map((fix) => ({ key: normalised(fix), text: fix })),
-    ),
+    fixes: repeat(counters.fixes, fixes.map(wording)),
   };
+}
+
+function wording(text: string) {
+  return { key: normalised(text), text };
 }
 
 export function raisedSignals(
@@ -158,9 +148,8 @@ export function raisedSignals(
 ): RaisedSignal[] {
   const raised = (signal: StallSignal, count: number, evidence: readonly string[]): RaisedSignal[] => {
     const threshold = thresholds[signal];
-    return count >= threshold
-      ? [{ signal, count, threshold, evidence: evidence.slice(0, MAX_EVIDENCE) }]
-      : [];
+    if (count < threshold) return [];
+    return [{ signal, count, threshold, evidence: evidence.slice(0, MAX_EVIDENCE) }];
   };
   // The first modification of a file is not a repetition.
   const again = counters.files.map((file) => ({ ...file, count: file.count - 1 }));
@@ -202,11 +191,7 @@ function countTests(tests: readonly Repeated[], outcome: OutcomeDigest): Repeate
  * Adds `by` to each named item, once per call; a new item counts one. Beyond the limit, drops the least repeated, and
  * of those the oldest: otherwise a late repetition would never be counted.
  */
-function repeat(
-  items: readonly Repeated[],
-  named: readonly { key: string; text: string }[],
-  by = 1,
-): Repeated[] {
+function repeat(items: readonly Repeated[], named: readonly Omit<Repeated, 'count'>[], by = 1): Repeated[] {
   const byKey = new Map(items.map((item) => [item.key, item]));
   for (const { key, text } of new Map(named.map((entry) => [entry.key, entry])).values()) {
     const known = byKey.get(key);
@@ -216,11 +201,8 @@ function repeat(
   }
   const all = [...byKey.values()];
   if (all.length <= MAX_TRACKED) return all;
-  return all
-    .reverse()
-    .sort((a, b) => b.count - a.count)
-    .slice(0, MAX_TRACKED)
-    .reverse();
+  const newest = all.reverse().sort((a, b) => b.count - a.count);
+  return newest.slice(0, MAX_TRACKED).reverse();
 }
 
 function most(items: readonly Repeated[]): number {

@@ -100,10 +100,7 @@ export function isAsking({ questions = [] }: Asked): boolean {
 }
 
 /** Returns the blockers that ask nothing: questions are shown as such. */
-export function plainBlockers({
-  questions = [],
-  blockers,
-}: Pick<TaskLedger, 'questions' | 'blockers'>): string[] {
+export function plainBlockers({ questions = [], blockers }: TaskLedger): string[] {
   const questionKeys = new Set(questions.map(({ text }) => questionKey(text)));
   return blockers.filter((blocker) => !questionKeys.has(questionKey(blocker)));
 }
@@ -152,35 +149,19 @@ export function foldDispatch(
 
 /** Returns the raised signals; none while the newest result waits for an answer, or has one. */
 export function signalsOf(
-  {
-    stall,
-    requiredFixes,
-    issues,
-    blockers,
-    summary,
-    last,
-    ...dialogue
-  }: Pick<TaskLedger, 'stall' | 'requiredFixes' | 'issues' | 'blockers' | 'summary' | 'last'> & Asked,
+  { stall, last, ...stated }: Said & Asked & Pick<TaskLedger, 'stall' | 'last'>,
   thresholds: StallThresholds,
 ): RaisedSignal[] {
-  if (last.verdict === 'blocked' && (isAsking(dialogue) || isAnswered(dialogue))) return [];
+  const { requiredFixes, issues, blockers, summary } = stated;
+  if (last.verdict === 'blocked' && (isAsking(stated) || isAnswered(stated))) return [];
   const demanded = requiredFixes.length > 0 ? requiredFixes : issues.map(({ message }) => message);
-  const halted = isHalted(last) ? demanded[0] : undefined;
+  const isHalted = kindOf(last.role).part === 'review' && last.verdict === 'blocked';
+  const halted = isHalted ? demanded[0] : undefined;
   return raisedSignals(stall, thresholds, demanded, halted ?? blockers[0] ?? summary ?? '');
 }
 
-type Said = Pick<
-  TaskLedger,
-  | 'issues'
-  | 'requiredFixes'
-  | 'blockers'
-  | 'questions'
-  | 'work'
-  | 'tries'
-  | 'summary'
-  | 'firstSummary'
-  | 'assessment'
->;
+type Demands = 'issues' | 'requiredFixes' | 'blockers' | 'questions';
+type Said = Pick<TaskLedger, Demands | 'work' | 'tries' | 'summary' | 'firstSummary' | 'assessment'>;
 
 function emptyLedger(task: string): Omit<TaskLedger, 'last'> {
   return {
@@ -201,10 +182,6 @@ function emptyLedger(task: string): Omit<TaskLedger, 'last'> {
 /** True if a review sent the newest work back: what that work claims does not count. */
 export function isSentBack(ledger: Pick<TaskLedger, 'last'> | undefined): boolean {
   return ledger?.last.verdict === 'needs_changes';
-}
-
-function isHalted({ role, verdict }: LastOutcome): boolean {
-  return kindOf(role).part === 'review' && verdict === 'blocked';
 }
 
 /** Replaces blockers and tests; the demands of a review stay until the next review. */
@@ -255,13 +232,11 @@ function reviewed(before: Said, assessment: Verdict, { issues, fixes, questions 
   const demanded = fixes.length > 0 ? fixes : issues.map(({ message }) => message);
   const last = before.tries.at(-1);
   const refused = [...(last?.refused ?? []), ...demanded].slice(-MAX_REFUSED);
+  const isTried = last !== undefined && refused.length > 0;
   return {
     ...before,
     assessment,
-    ...(last !== undefined &&
-      refused.length > 0 && {
-        tries: [...before.tries.slice(0, -1), { ...last, refused: [...new Set(refused)] }],
-      }),
+    ...(isTried && { tries: before.tries.with(-1, { ...last, refused: [...new Set(refused)] }) }),
     issues,
     requiredFixes: fixes,
     questions: open.slice(0, KEPT.question.list),

@@ -14,8 +14,8 @@ interface ConnectClient {
   /** The command that starts the client; left out for a file that several clients read. */
   readonly program?: string;
   readonly files: (where: Where) => readonly ConfigFile[];
-  /** Steps that are left to the user after connecting. */
-  readonly confirm: (scope: Scope) => readonly string[];
+  /** Steps that are left to the user after connecting: of a project, and in any case. */
+  readonly confirm: { readonly project?: string; readonly always?: string };
   /** Returns why a connected client ignores its configuration, with the fix. */
   readonly problem?: (where: Where, read: (path: string) => string | undefined) => string | undefined;
 }
@@ -56,28 +56,22 @@ export const CONNECT_CLIENTS: Readonly<Record<ConnectClientName, ConnectClient>>
       const servers = scope === 'project' ? join(project, '.mcp.json') : join(user ?? home, '.claude.json');
       const hook = { type: 'command', command: hookCommand('claude'), timeout: TIMEOUT_SECONDS };
       const lists = groupedHooks('claude', hook);
-      return [
-        { kind: 'json', path: settings, entries: { fields: [], lists }, empty: {} },
-        { kind: 'json', path: servers, entries: { fields: [mcpServer()] }, empty: {} },
-      ];
+      return [jsonFile(settings, { fields: [], lists }), jsonFile(servers, { fields: [mcpServer()] })];
     },
-    confirm: (scope) =>
-      scope === 'user'
-        ? []
-        : [
-            'start `claude` in this folder: it asks whether you trust the folder, and whether to use the MCP server `throughline` of .mcp.json',
-          ],
+    confirm: {
+      project:
+        'start `claude` in this folder: it asks whether you trust the folder, and whether to use the MCP server `throughline` of .mcp.json',
+    },
   },
   codex: {
     title: 'Codex CLI',
     program: 'codex',
     files: (where) => [{ kind: 'block', path: codexConfig(where), block: codexBlock(where.env) }],
-    confirm: (scope) => [
-      ...(scope === 'project'
-        ? ['start `codex` in this folder and trust it: else Codex does not read .codex/config.toml']
-        : []),
-      'type `/hooks` in Codex and trust the hooks of throughline: until then it skips them without a word',
-    ],
+    confirm: {
+      project: 'start `codex` in this folder and trust it: else Codex does not read .codex/config.toml',
+      always:
+        'type `/hooks` in Codex and trust the hooks of throughline: until then it skips them without a word',
+    },
     problem: codexTrust,
   },
   gemini: {
@@ -87,13 +81,12 @@ export const CONNECT_CLIENTS: Readonly<Record<ConnectClientName, ConnectClient>>
       const root = scope === 'project' ? project : (env.GEMINI_CLI_HOME ?? home);
       const hook = { type: 'command', name: 'throughline', command: hookCommand('gemini') };
       const lists = groupedHooks('gemini', { ...hook, timeout: TIMEOUT_SECONDS * 1000 });
-      const entries: JsonEntries = { fields: [mcpServer({ trust: true })], lists };
-      return [{ kind: 'json', path: join(root, '.gemini', 'settings.json'), entries, empty: {} }];
+      const entries = { fields: [mcpServer({ trust: true })], lists };
+      return [jsonFile(join(root, '.gemini', 'settings.json'), entries)];
     },
-    confirm: (scope) =>
-      scope === 'user'
-        ? []
-        : ['start `gemini` in this folder and trust it: else Gemini does not read .gemini/settings.json'],
+    confirm: {
+      project: 'start `gemini` in this folder and trust it: else Gemini does not read .gemini/settings.json',
+    },
   },
   copilot: {
     title: 'Copilot CLI',
@@ -106,12 +99,11 @@ export const CONNECT_CLIENTS: Readonly<Record<ConnectClientName, ConnectClient>>
           : [join(user, 'hooks'), join(user, 'mcp-config.json')];
       const path = join(hooks, 'throughline.json');
       return [
-        { kind: 'json', path, entries: flatHooks('copilot'), empty: { version: 1 } },
-        { kind: 'json', path: servers, entries: { fields: [mcpServer()] }, empty: {} },
+        jsonFile(path, flatHooks('copilot'), { version: 1 }),
+        jsonFile(servers, { fields: [mcpServer()] }),
       ];
     },
-    confirm: (scope) =>
-      scope === 'user' ? [] : ['start `copilot` in this folder and trust it: else it does not read .github'],
+    confirm: { project: 'start `copilot` in this folder and trust it: else it does not read .github' },
   },
   cursor: {
     title: 'Cursor',
@@ -119,16 +111,11 @@ export const CONNECT_CLIENTS: Readonly<Record<ConnectClientName, ConnectClient>>
     files: ({ scope, project, home }) => {
       const folder = join(scope === 'project' ? project : home, '.cursor');
       return [
-        {
-          kind: 'json',
-          path: join(folder, 'hooks.json'),
-          entries: flatHooks('cursor'),
-          empty: { version: 1 },
-        },
-        { kind: 'json', path: join(folder, 'mcp.json'), entries: { fields: [mcpServer()] }, empty: {} },
+        jsonFile(join(folder, 'hooks.json'), flatHooks('cursor'), { version: 1 }),
+        jsonFile(join(folder, 'mcp.json'), { fields: [mcpServer()] }),
       ];
     },
-    confirm: () => ['restart Cursor, and switch the MCP server `throughline` on in its settings'],
+    confirm: { always: 'restart Cursor, and switch the MCP server `throughline` on in its settings' },
   },
   opencode: {
     title: 'opencode',
@@ -148,16 +135,11 @@ export const CONNECT_CLIENTS: Readonly<Record<ConnectClientName, ConnectClient>>
           isObject(value) && Array.isArray(value.command) && value.command[0] === 'throughline',
       };
       return [
-        {
-          kind: 'json',
-          path,
-          entries: { fields: [server] },
-          empty: { $schema: 'https://opencode.ai/config.json' },
-        },
+        jsonFile(path, { fields: [server] }, { $schema: 'https://opencode.ai/config.json' }),
         { kind: 'own', path: join(plugins, 'throughline.js'), text: OPENCODE_PLUGIN },
       ];
     },
-    confirm: () => [],
+    confirm: {},
   },
   'agents-md': {
     title: 'AGENTS.md',
@@ -165,7 +147,7 @@ export const CONNECT_CLIENTS: Readonly<Record<ConnectClientName, ConnectClient>>
       scope === 'user'
         ? []
         : [{ kind: 'block', path: join(project, 'AGENTS.md'), block: { text: AGENTS_TEXT } }],
-    confirm: () => ['give the client the MCP server `throughline mcp`: the text names its tools'],
+    confirm: { always: 'give the client the MCP server `throughline mcp`: the text names its tools' },
   },
 };
 
@@ -182,6 +164,10 @@ export const SKILL = `- Before you work on a task, call \`context\` with its id:
 const AGENTS_TEXT = `## The memory that the agents of this project share\n\nTools of the MCP server \`throughline\`:\n\n${SKILL}`;
 
 export const CONNECT_NAMES = Object.keys(CONNECT_CLIENTS) as ConnectClientName[];
+
+function jsonFile(path: string, entries: JsonEntries, empty: object = {}): ConfigFile {
+  return { kind: 'json', path, entries, empty };
+}
 
 function hookCommand(client: HookClientName): string {
   return `throughline hook ${client}`;

@@ -109,23 +109,9 @@ function propose(state: LearningState, args: RequestArguments<'learning.propose'
   const { type, source, confidence } = args;
   const refusal = noRoomByHand(state);
   if (refusal !== undefined) return refusal;
-  const tags = learningTags(args.tags);
-  return append(
-    {
-      type: 'proposed',
-      data: {
-        proposal: id,
-        type,
-        content,
-        tags,
-        source,
-        method: 'manual',
-        evidence: [],
-        confidence: confidence ?? SAID_ONCE,
-      },
-    },
-    showing(id, { existing: false }),
-  );
+  const words = { type, content, tags: learningTags(args.tags), source, method: 'manual' } as const;
+  const data = { proposal: id, ...words, evidence: [], confidence: confidence ?? SAID_ONCE };
+  return append({ type: 'proposed', data }, showing(id, { existing: false }));
 }
 
 function listProposals(
@@ -221,9 +207,8 @@ function resolveLearning(state: LearningState, given: string): Resolved<Learning
   if ('refusal' in proposal) return resolved;
   const { id, status, mergedInto } = proposal.found;
   const what = mergedInto === undefined ? status : `merged into ${mergedInto}`;
-  return {
-    refusal: refuse('not_found', `${id} is not an active learning: it is ${what}`, { id, state: what }),
-  };
+  const message = `${id} is not an active learning: it is ${what}`;
+  return { refusal: refuse('not_found', message, { id, state: what }) };
 }
 
 function resolve<T>(
@@ -263,10 +248,8 @@ function pageOf<Item extends { readonly id: string }>(
 ): { readonly items: readonly Item[]; readonly next?: string; readonly total: number } | Refusal {
   const at = cursor === undefined ? -1 : items.findIndex(({ id }) => id === cursor);
   if (cursor !== undefined && at < 0) {
-    return refuse(
-      'not_found',
-      `cursor: ${JSON.stringify(cursor)} is no longer in the list: start again with the first page`,
-    );
+    const message = `cursor: ${JSON.stringify(cursor)} is no longer in the list`;
+    return refuse('not_found', `${message}: start again with the first page`);
   }
   const rest = items.slice(at + 1).filter(fits);
   const page = rest.slice(0, limit);

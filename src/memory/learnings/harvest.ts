@@ -49,19 +49,9 @@ export function noteProposals(project: LearningState, session: string, notes: It
     const proposal = learningId(project.project, content);
     if (type === undefined || content === '' || project.proposals.has(proposal) || found.has(proposal))
       continue;
-    found.set(proposal, {
-      type: 'proposed',
-      data: {
-        proposal,
-        type,
-        content,
-        tags: [note.type],
-        confidence: SAID_ONCE,
-        method: 'note',
-        source: { session, note: note.id },
-        evidence: [],
-      },
-    });
+    const words = { proposal, type, content, tags: [note.type], confidence: SAID_ONCE };
+    const from = { method: 'note' as const, source: { session, note: note.id }, evidence: [] };
+    found.set(proposal, { type: 'proposed', data: { ...words, ...from } });
   }
   if (found.size === 0) return [];
   const reserve = capacityOf(project);
@@ -100,21 +90,10 @@ export function dueProposals(state: LearningState, ids: readonly string[], thres
     const source = reserve(demand.evidence);
     if (source === undefined) return [];
     const { session, dispatch } = source;
-    return [
-      {
-        type: 'proposed',
-        data: {
-          proposal: id,
-          type: 'pattern',
-          content: demand.text,
-          tags: [demand.kind],
-          confidence: confidenceOf(demand.evidence),
-          method: METHODS[demand.kind],
-          source: { session, dispatch },
-          evidence: [...demand.evidence],
-        },
-      },
-    ];
+    const { kind, text: content, evidence } = demand;
+    const words = { type: 'pattern' as const, content, tags: [kind], confidence: confidenceOf(evidence) };
+    const from = { method: METHODS[kind], source: { session, dispatch }, evidence: [...evidence] };
+    return [{ type: 'proposed', data: { proposal: id, ...words, ...from } }];
   });
 }
 

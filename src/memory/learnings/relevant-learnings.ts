@@ -43,15 +43,9 @@ export function relevantLearnings(
   const byMeaning = nearest(words, learnings, query, minSimilarity);
   const vectors = byMeaning.length > 0 && words !== undefined ? { vectors: words.version } : {};
   const method = methodOf(byWords, byMeaning);
-  if (method === 'recency')
-    return {
-      method,
-      ranked: best(
-        [...learnings.values()].map((learning) => ({ learning, score: 0 })),
-        maxResults,
-      ),
-    };
-  return { method, ...vectors, ranked: fused(byWords, byMeaning, maxResults) };
+  if (method !== 'recency') return { method, ...vectors, ranked: fused(byWords, byMeaning, maxResults) };
+  const all = [...learnings.values()].map((learning) => ({ learning, score: 0 }));
+  return { method, ranked: best(all, maxResults) };
 }
 
 function nearest(
@@ -77,12 +71,10 @@ function methodOf({ length: byWords }: RankedLearning[], { length: byMeaning }: 
 
 /** Orders by score, then by the latest confirmation, then by id: independent of the input order. */
 function best(found: readonly RankedLearning[], maxResults: number): RankedLearning[] {
-  return found
-    .toSorted(
-      ({ learning: a, score: one }, { learning: b, score: other }) =>
-        other - one || compare(b.confirmedAt, a.confirmedAt) || compare(a.id, b.id),
-    )
-    .slice(0, maxResults);
+  const sorted = found.toSorted(({ learning: a, score: one }, { learning: b, score: other }) => {
+    return other - one || compare(b.confirmedAt, a.confirmedAt) || compare(a.id, b.id);
+  });
+  return sorted.slice(0, maxResults);
 }
 
 function compare(one: string, other: string): number {
@@ -110,10 +102,8 @@ export function fused(
       scores.set(learning, (scores.get(learning) ?? 0) + 0.5 / (index + 1));
     }
   }
-  return best(
-    [...scores].map(([learning, score]) => ({ learning, score })),
-    maxResults,
-  );
+  const found = [...scores].map(([learning, score]) => ({ learning, score }));
+  return best(found, maxResults);
 }
 
 /**

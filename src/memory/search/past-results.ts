@@ -144,13 +144,8 @@ export class PastResults {
     copy.#pathBytes = this.#pathBytes;
     copy.#liveWords = this.#liveWords;
     const { paths, total, fileCount } = this;
-    const [rows, holders, uses, last] = [
-      this.rows.slice(),
-      this.holders.slice(),
-      this.uses.slice(),
-      this.last.slice(),
-    ];
-    return Object.assign(copy, { paths, total, fileCount, rows, holders, uses, last });
+    const [holders, uses, last] = [this.holders, this.uses, this.last].map((numbers) => numbers.slice());
+    return Object.assign(copy, { paths, total, fileCount, rows: this.rows.slice(), holders, uses, last });
   }
 
   /** Returns undefined if no result contains the word. */

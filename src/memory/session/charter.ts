@@ -159,14 +159,11 @@ export function evolveRun(run: Run | undefined, event: RunEvent): Run | undefine
 /** Returns the id of the task that the author of the plan calls so: `T001~2` for `T001` after its words were replaced. */
 export function idInPlan(run: Run | undefined, id: string): string {
   if (run === undefined) return id;
-  const known = writtenIds.get(run.document) ?? new Map(run.document.tasks.flatMap(writtenAs));
+  const written = () => run.document.tasks.map(({ id, written = id }) => [written, id] as const);
+  const known = writtenIds.get(run.document) ?? new Map(written());
   writtenIds.set(run.document, known);
   return known.get(id) ?? id;
 }
 
 /** Cached: each result is looked up. */
 const writtenIds = new WeakMap<TasksDocument, ReadonlyMap<string, string>>();
-
-function writtenAs({ id, written }: TasksDocument['tasks'][number]): (readonly [string, string])[] {
-  return written === undefined ? [] : [[written, id]];
-}

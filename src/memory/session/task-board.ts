@@ -141,10 +141,10 @@ function evolveClaim(board: TaskBoard, { type, at, data }: TaskEvent): void {
   const { task: id } = data;
   if (type === 'task.deleted') claims.delete(id);
   if (type === 'task.released' || (type === 'task.status' && data.status === 'remaining')) unclaim(board, id);
-  if (type === 'task.released' && data.note !== undefined)
-    claims.set(id, {
-      handover: { note: data.note, ...(data.agent !== undefined && { by: data.agent }), at },
-    });
+  if (type === 'task.released' && data.note !== undefined) {
+    const by = data.agent === undefined ? {} : { by: data.agent };
+    claims.set(id, { handover: { note: data.note, ...by, at } });
+  }
   if (type !== 'task.claimed') return;
   const { handover } = claimOf(board, id);
   claims.delete(id);
@@ -168,16 +168,8 @@ function freeTask(board: TaskBoard, id: string, at: string): void {
 
 function add(board: TaskBoard, { at, data }: EventOf<'task.added'>): void {
   const { task: id, content, status, priority, depends_on, iteration } = data;
-  board.tasks.set(id, {
-    id,
-    content,
-    status,
-    priority,
-    depends_on,
-    created_at: at,
-    updated_at: at,
-    iteration,
-  });
+  const times = { created_at: at, updated_at: at };
+  board.tasks.set(id, { id, content, status, priority, depends_on, ...times, iteration });
   board.lastNumber = Math.max(board.lastNumber, numberOf(id));
 }
 
@@ -267,17 +259,8 @@ function movedTask(task: Task, result: BoardResult): Task {
   const status = statusAfter(task.status, result);
   if (status === task.status && why === undefined) return seen;
   const { reason: _, ...rest } = seen;
-  return {
-    ...rest,
-    status,
-    updated_at: later(at, task.updated_at),
-    ...(why !== undefined && { reason: why }),
-  };
-}
-
-function later(a: string, b: string): string {
-  if (a > b) return a;
-  return b;
+  const isNewer = at > task.updated_at;
+  return { ...rest, status, ...(isNewer && { updated_at: at }), ...(why !== undefined && { reason: why }) };
 }
 
 /** A cancelled task stays cancelled, and work on a completed task does not reopen it. */
@@ -391,13 +374,7 @@ export type BoardCounts = TaskCounts['board'];
 /** Counts of board and plan; no plan before `run.init`. */
 export type TaskCounts = Pick<Output<typeof sessionView>, 'board' | 'plan'>;
 
-export function taskCounts({
-  board,
-  run,
-}: {
-  readonly board: TaskBoard;
-  readonly run?: Run | undefined;
-}): TaskCounts {
+export function taskCounts({ board, run }: { board: TaskBoard; run?: Run | undefined }): TaskCounts {
   return { board: boardCounts(board), plan: run === undefined ? null : totalsOf(run.document.tasks) };
 }
 

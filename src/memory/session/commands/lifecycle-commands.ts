@@ -45,10 +45,7 @@ function boundProject({ goal, spec, spec_path, project }: Charter): Token | unde
 /** Characters of a fix in a message. */
 const NAMED_FIX = 80;
 
-export function completeSession(
-  state: SessionState,
-  { force, reason }: ToolArguments<'session-complete'>,
-): Decision {
+export function completeSession(state: SessionState, { force, reason }: ToolArguments<'session-complete'>) {
   if (state.sequence === 0) return refuseUnknown(state);
   if (state.charter.status === 'completed') return answer(overview);
   const open = [...state.board.tasks.values()].filter(isOpen);
@@ -57,9 +54,7 @@ export function completeSession(
     return refuse(
       'open_tasks',
       `${open.length === 1 ? '1 task is' : `${open.length} tasks are`} open: ${tasks}. Finish or cancel them, or complete the session anyway with force and a reason (--force --reason)`,
-      {
-        tasks: open.map(({ id, status, content }) => ({ id, status, content })),
-      },
+      { tasks: open.map(({ id, status, content }) => ({ id, status, content })) },
     );
   }
   const fixes = openFixes(state);
@@ -83,9 +78,8 @@ export function completeSession(
 function openFixes(state: SessionState): { readonly task: string; readonly fix: string }[] {
   return factsOf(state)
     .getValid()
-    .filter(({ relation, sourceTaskId }) => {
-      return relation === RELATIONS.requiredFix && !state.board.tasks.has(sourceTaskId);
-    })
+    .filter(({ relation }) => relation === RELATIONS.requiredFix)
+    .filter(({ sourceTaskId }) => !state.board.tasks.has(sourceTaskId))
     .map(({ sourceTaskId, object }) => ({ task: sourceTaskId, fix: object }));
 }
 
@@ -159,30 +153,20 @@ export function startIteration(state: SessionState, { number }: ToolArguments<'i
   return append({ type: 'iteration.started', data: { number: wanted } }, showing(wanted));
 }
 
-export function completeIteration(
-  state: SessionState,
-  { number }: ToolArguments<'iteration-complete'>,
-): Decision {
-  return onIteration(state, number ?? newest(state.history)?.number, (iteration) =>
-    iteration.complete
-      ? answer(showing(iteration.number))
-      : append(
-          { type: 'iteration.completed', data: { number: iteration.number } },
-          showing(iteration.number),
-        ),
+export function completeIteration(state: SessionState, { number }: ToolArguments<'iteration-complete'>) {
+  return onIteration(state, number ?? newest(state.history)?.number, ({ number, complete }) =>
+    complete
+      ? answer(showing(number))
+      : append({ type: 'iteration.completed', data: { number } }, showing(number)),
   );
 }
 
 export function summarise(state: SessionState, args: ToolArguments<'iteration-summary'>): Decision {
   return onIteration(state, args.number ?? summarised(state, args), (iteration) => {
-    if (iteration.summary !== undefined && !args.replace) {
-      return refuse(
-        'summary_exists',
-        `iteration ${iteration.number} already has a summary: set replace to replace it`,
-        {
-          summary: iteration.summary,
-        },
-      );
+    const { summary } = iteration;
+    if (summary !== undefined && !args.replace) {
+      const message = `iteration ${iteration.number} already has a summary: set replace to replace it`;
+      return refuse('summary_exists', message, { summary });
     }
     const worked: string[] = [];
     for (const id of args.tasksWorked ?? []) {

@@ -52,10 +52,7 @@ export function addNote(
   return append({ type: 'note.added', data }, showingNote(id));
 }
 
-export function editNote(
-  state: SessionState,
-  { id, content, type, agent }: ToolArguments<'note-edit'>,
-): Decision {
+export function editNote(state: SessionState, { id, content, type, agent }: ToolArguments<'note-edit'>) {
   if (content === undefined && type === undefined)
     return refuse('schema_invalid', 'content: give content, type or both', { fields: ['content'] });
   const notes = notesOf(state);
@@ -78,13 +75,9 @@ export function deleteNote(state: SessionState, { id, agent }: ToolArguments<'no
 
 export function addMessage(state: SessionState, { content }: ToolArguments<'inbox-add'>): Decision {
   const { inbox } = state.notebook;
+  const unreadCount = unread(state.notebook).length;
   const refusal =
-    full(
-      'unread messages',
-      unread(state.notebook).length,
-      MOST.unread,
-      'mark some as read with inbox-mark-read',
-    ) ??
+    full('unread messages', unreadCount, MOST.unread, 'mark some as read with inbox-mark-read') ??
     full('messages', inbox.size, MOST.messages, GO_ON) ??
     fullText('messages', inbox.values(), content, GO_ON);
   if (refusal !== undefined) return refusal;
@@ -105,17 +98,8 @@ export function markRead(state: SessionState, { id }: ToolArguments<'inbox-mark-
  * Answers what the newest result of a task asked: the question that is named, else all that are open, else what blocks the
  * task, else what was answered last. The same answer again changes nothing.
  */
-export function answerBlocker(
-  state: SessionState,
-  {
-    task: asIs,
-    answer: text,
-    question: words,
-    replaces,
-    by: claimed,
-    agent,
-  }: ToolArguments<'blocker-answer'>,
-): Decision {
+export function answerBlocker(state: SessionState, args: ToolArguments<'blocker-answer'>): Decision {
+  const { task: asIs, answer: text, question: words, replaces, by: claimed, agent } = args;
   const statement = questionOf(state, asIs);
   const id = statement?.sourceTaskId ?? idInPlan(state.run, asIs);
   const question = statement?.object ?? words;
@@ -140,12 +124,7 @@ export function answerBlocker(
     return refuse(
       'conflict',
       `${before.by} answered ${JSON.stringify(before.answer)} meanwhile: answer again to replace that`,
-      {
-        task,
-        by: before.by,
-        answer: before.answer,
-        at: before.at,
-      },
+      { task, by: before.by, answer: before.answer, at: before.at },
     );
   if (agent && before !== undefined && before.agent === undefined)
     return refuse(
@@ -155,24 +134,17 @@ export function answerBlocker(
     );
   if (questions.length === 0) {
     const what = question === undefined ? '' : ` ${JSON.stringify(question)}`;
-    const open = named(
-      openQuestions.map((text) => JSON.stringify(text)),
-      5,
-    );
+    const texts = openQuestions.map((text) => JSON.stringify(text));
+    const open = named(texts, 5);
     return refuse(
       'not_found',
       `task ${task} has no open question${what}${open === '' ? '' : `; open: ${open}`}. To tell other tasks, add a note of type decision. A line behind "Open:" is a fact: retract it`,
       { task },
     );
   }
+  const stored = answers.map(({ answer }) => ({ content: answer }));
   const refusal =
-    full('answers', answers.length, MOST.answers, GO_ON) ??
-    fullText(
-      'answers',
-      answers.map(({ answer }) => ({ content: answer })),
-      text,
-      GO_ON,
-    );
+    full('answers', answers.length, MOST.answers, GO_ON) ?? fullText('answers', stored, text, GO_ON);
   if (refusal !== undefined) return refusal;
   const onBoard = state.board.tasks.get(task);
   // A task that someone blocked by hand stays blocked.
@@ -187,12 +159,10 @@ export function answerBlocker(
     ...(agent && { agent }),
     ...(unblocks && { unblocks: true as const }),
   };
-  return append({ type: 'question.answered', data }, (now) => ({
-    answer: stillThere(
-      answersOf(now).findLast((earlier) => earlier.task === task && earlier.answer === text),
-      task,
-    ),
-  }));
+  return append({ type: 'question.answered', data }, (now) => {
+    const found = answersOf(now).findLast((earlier) => earlier.task === task && earlier.answer === text);
+    return { answer: stillThere(found, task) };
+  });
 }
 
 /** Returns the question with this id, such as `M9`, if it holds. */

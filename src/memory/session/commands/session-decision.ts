@@ -63,11 +63,8 @@ export const MOST = {
 
 /** Refuses one more item at the limit. */
 export function full(what: string, count: number, most: number, fix: string): Refusal | undefined {
-  return count < most
-    ? undefined
-    : refuse('limit_reached', `the session holds ${count} ${what}, the limit is ${most}: ${fix}`, {
-        limit: most,
-      });
+  const message = `the session holds ${count} ${what}, the limit is ${most}: ${fix}`;
+  return count < most ? undefined : refuse('limit_reached', message, { limit: most });
 }
 
 /** Refuses a text beyond the session's limit. */
@@ -79,13 +76,9 @@ export function fullText(
 ): Refusal | undefined {
   let characters = content.length;
   for (const other of others) characters += other.content.length;
-  return characters <= MOST.text
-    ? undefined
-    : refuse(
-        'limit_reached',
-        `content: all ${what} of the session would have ${characters} characters, the limit is ${MOST.text}: ${fix}`,
-        { limit: MOST.text },
-      );
+  const all = `content: all ${what} of the session would have ${characters} characters`;
+  const message = `${all}, the limit is ${MOST.text}: ${fix}`;
+  return characters <= MOST.text ? undefined : refuse('limit_reached', message, { limit: MOST.text });
 }
 
 const SHORTEST_PREFIX = 3;
@@ -107,13 +100,11 @@ export function resolveId<T>(
   prefix: string,
 ): Resolved<T> {
   const wanted = given.trim().toUpperCase();
-  const exact =
-    items.get(wanted) ?? (/^[1-9]\d*$/.test(wanted) ? items.get(`${prefix}-${wanted}`) : undefined);
+  const exact = items.get(/^[1-9]\d*$/.test(wanted) ? `${prefix}-${wanted}` : wanted) ?? items.get(wanted);
   if (exact !== undefined) return { found: exact };
   const fitting =
     wanted.length < SHORTEST_PREFIX ? [] : [...items.keys()].filter((id) => id.startsWith(wanted));
-  const [only] = fitting;
-  const found = fitting.length === 1 && only !== undefined ? items.get(only) : undefined;
+  const found = fitting.length === 1 ? items.get(fitting[0] ?? '') : undefined;
   if (found !== undefined) return { found };
   if (fitting.length > 1) {
     const message = `${what} ${JSON.stringify(given)} could be ${named(fitting, SHOWN)}: give the whole id`;

@@ -2,6 +2,7 @@ import { MAX_IDS } from '../../../contracts/board-requests.js';
 import type { taskView } from '../../../contracts/replies/session-reply.js';
 import type { ToolArguments } from '../../../contracts/requests.js';
 import type { Output } from '../../../contracts/schema-fields.js';
+import { defined } from '../../../shared/collections.js';
 import { claimedBy } from '../../../shared/wire-words.js';
 import { idInPlan } from '../charter.js';
 import { ledgersOf, outlook, type SessionState } from '../session-state.js';
@@ -47,30 +48,20 @@ export function addTask(state: SessionState, args: ToolArguments<'task-add'>): D
   if ('refusal' in depends) return depends.refusal;
   const id = `TAS-${board.lastNumber + 1}`;
   const { content, status, priority } = args;
-  const data = {
-    task: id,
-    content,
-    status,
-    priority,
-    depends_on: depends.ids,
-    iteration: iterationOf(state),
-  };
-  return append({ type: 'task.added', data }, showing(id));
+  const words = { content, status, priority, depends_on: depends.ids };
+  return append(
+    { type: 'task.added', data: { task: id, ...words, iteration: iterationOf(state) } },
+    showing(id),
+  );
 }
 
-export function setStatus(
-  state: SessionState,
-  { id, status, reason }: ToolArguments<'task-status'>,
-): Decision {
+export function setStatus(state: SessionState, { id, status, reason }: ToolArguments<'task-status'>) {
   return onTask(state, id, (task) => {
     const reopened = !isOpen(task) && isOpen({ ...task, status });
     const double = reopened ? openDouble(state.board, task.content) : undefined;
     if (double !== undefined) return duplicate(double);
     const at = status === 'in_progress' ? workedIn(state) : { iteration: iterationOf(state) };
-    return {
-      type: 'task.status',
-      data: { task: task.id, status, ...(reason !== undefined && { reason }), ...at },
-    };
+    return { type: 'task.status', data: { task: task.id, status, ...defined({ reason }), ...at } };
   });
 }
 
@@ -86,19 +77,12 @@ export function setContent(state: SessionState, { id, content }: ToolArguments<'
   return onTask(state, id, (task) => {
     if (double !== undefined && double.id !== task.id) return duplicate(double);
     const others = [...state.board.tasks.values()].filter((other) => other.id !== task.id);
-    return (
-      fullText('tasks', others, content, FEWER_TASKS) ?? {
-        type: 'task.content',
-        data: { task: task.id, content, iteration: iterationOf(state) },
-      }
-    );
+    const data = { task: task.id, content, iteration: iterationOf(state) };
+    return fullText('tasks', others, content, FEWER_TASKS) ?? { type: 'task.content', data };
   });
 }
 
-export function addDependencies(
-  state: SessionState,
-  { id, dependsOn }: ToolArguments<'task-depends'>,
-): Decision {
+export function addDependencies(state: SessionState, { id, dependsOn }: ToolArguments<'task-depends'>) {
   const { board } = state;
   const depends = resolveAll(board, dependsOn);
   if ('refusal' in depends) return depends.refusal;
@@ -113,17 +97,12 @@ export function addDependencies(
       const message = `${task.id} cannot wait for ${cycle[1]}: it would wait for itself (${shownCycle(cycle)})`;
       return refuse('cycle', message, { cycle });
     }
-    return {
-      type: 'task.depends',
-      data: { task: task.id, depends_on: depends.ids, iteration: iterationOf(state) },
-    };
+    const data = { task: task.id, depends_on: depends.ids, iteration: iterationOf(state) };
+    return { type: 'task.depends', data };
   });
 }
 
-export function removeDependencies(
-  state: SessionState,
-  { id, dependsOn }: ToolArguments<'task-undepends'>,
-): Decision {
+export function removeDependencies(state: SessionState, { id, dependsOn }: ToolArguments<'task-undepends'>) {
   return onTask(state, id, (task) => {
     // Resolved among the task's dependencies, so that deleted ones can be removed too.
     const known = new Map(task.depends_on.map((other) => [other, other]));
@@ -133,21 +112,16 @@ export function removeDependencies(
       if ('refusal' in resolved) return resolved.refusal;
       removed.push(resolved.found);
     }
-    return {
-      type: 'task.undepends',
-      data: { task: task.id, depends_on: removed, iteration: iterationOf(state) },
-    };
+    const data = { task: task.id, depends_on: removed, iteration: iterationOf(state) };
+    return { type: 'task.undepends', data };
   });
 }
 
 export function deleteTask(state: SessionState, { id }: ToolArguments<'task-delete'>): Decision {
   const resolved = resolveId(state.board.tasks, id, 'task', 'TAS');
   if ('refusal' in resolved) return resolved.refusal;
-  const task = resolved.found;
-  return append({ type: 'task.deleted', data: { task: task.id, iteration: iterationOf(state) } }, () => ({
-    task: null,
-    deleted: task.id,
-  }));
+  const data = { task: resolved.found.id, iteration: iterationOf(state) };
+  return append({ type: 'task.deleted', data }, () => ({ task: null, deleted: data.task }));
 }
 
 /**
@@ -163,11 +137,10 @@ export function next(state: SessionState, args: Omit<ToolArguments<'task-next'>,
   if (id === undefined) return answer(() => ({ task: null }));
   const current = claimOf(board, id);
   if (claim === undefined || current.claimed_by === claim) return answer(showing(id));
-  if (current.claimed_by !== undefined)
-    return refuse(
-      'conflict',
-      `${id} is ${claimedBy(current.claimed_by)} since ${current.claimed_at}: take another task`,
-    );
+  if (current.claimed_by !== undefined) {
+    const held = `${id} is ${claimedBy(current.claimed_by)} since ${current.claimed_at}`;
+    return refuse('conflict', `${held}: take another task`);
+  }
   const task = board.tasks.get(id);
   if (task !== undefined && !isOpen(task))
     return refuse('conflict', `${id} is ${task.status}: take another task, or reopen it with task-status`);
@@ -200,10 +173,7 @@ export function boardOrPlan(
   return 'refusal' in resolved ? resolved : resolved.found;
 }
 
-export function release(
-  state: SessionState,
-  { id: given, claim, note }: ToolArguments<'task-release'>,
-): Decision {
+export function release(state: SessionState, { id: given, claim, note }: ToolArguments<'task-release'>) {
   const found = boardOrPlan(state, given);
   if ('refusal' in found) return found.refusal;
   const { id } = found;
