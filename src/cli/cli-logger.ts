@@ -6,9 +6,7 @@ import { namedLogger } from '../services/common/service-context.js';
 import { visible } from '../shared/terminal-text.js';
 
 /** For a command that runs services: JSON lines in place of the lines for people. */
-export function withLogger<Cli extends { readonly config: Config }>(
-  cli: Cli,
-): Cli & { readonly logger: Logger } {
+export function withLogger<Cli extends { readonly config: Config }>(cli: Cli) {
   return { ...cli, logger: namedLogger(loggerFor(cli.config), 'throughline') };
 }
 

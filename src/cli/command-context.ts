@@ -53,10 +53,7 @@ export function coloured({ config }: Cli): boolean {
 }
 
 /** Connects, and always closes again: for what works on streams as such. */
-export async function withConnection<T>(
-  cli: Cli,
-  work: (connection: NatsConnection) => Promise<T>,
-): Promise<T> {
+export async function withConnection<T>(cli: Cli, work: (connection: NatsConnection) => Promise<T>) {
   const { closeConnection, openConnection } = await import('./open-client.js');
   const connection = await openConnection(cli);
   try {
@@ -85,11 +82,7 @@ export async function withClient<T>(
 const LOOKED_AT = 200;
 
 /** Says of a session that does not exist that it is connected, or which one has a similar name. */
-async function withNearSession(
-  { config }: Cli,
-  error: unknown,
-  { tools }: ThroughlineClient,
-): Promise<ThroughlineError | undefined> {
+async function withNearSession({ config }: Cli, error: unknown, { tools }: ThroughlineClient) {
   if (!(error instanceof ThroughlineError) || error.code !== 'not_found') return undefined;
   const name = error.details?.session;
   if (typeof name !== 'string') return undefined;

@@ -206,10 +206,7 @@ export const COMMANDS: readonly CommandEntry[] = Object.entries(TABLE).flatMap((
 );
 
 /** The command that the words lead to, and the words behind it. */
-export function commandAt(
-  program: Command,
-  words: readonly string[],
-): { readonly command: Command; readonly rest: readonly string[] } {
+export function commandAt(program: Command, words: readonly string[]) {
   let command = program;
   for (const [index, word] of words.entries()) {
     const inner = command.commands.find((child) => child.name() === word || child.aliases().includes(word));

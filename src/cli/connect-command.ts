@@ -207,9 +207,7 @@ async function disconnect(cli: Cli, client: ConnectClientName, options: ConnectO
 }
 
 /** Finds what connect wrote for this user: each client, in each connected folder that still exists, and for all projects. */
-export function everyConnection(
-  cli: Cli,
-): readonly { readonly client: ConnectClientName; readonly place: Where; readonly text: string }[] {
+export function everyConnection(cli: Cli) {
   const folders = connectedProjects(stateDirOf(cli.config.env)).map(({ folder }) => folder);
   const places = [
     placeOf(cli, 'user'),
@@ -241,12 +239,7 @@ async function disconnectAll(cli: Cli, { yes, dryRun }: ConnectOptions): Promise
   note(`-- ${counted(connections.length, 'client')} disconnected`);
 }
 
-async function written(
-  cli: Cli,
-  changes: readonly FileChange[],
-  options: ConnectOptions,
-  place: Where,
-): Promise<boolean> {
+async function written(cli: Cli, changes: readonly FileChange[], options: ConnectOptions, place: Where) {
   const inColour = coloured(cli);
   for (const { path, before, after } of changes) {
     const name = shown(path);

@@ -147,11 +147,7 @@ export function runningUp(storeDir: string): Promise<RunningUp | undefined> {
   return untilReady(storeDir, isServing, READY_WITHIN_MS);
 }
 
-async function untilReady(
-  storeDir: string,
-  mayGetReady: () => boolean,
-  withinMs = Number.POSITIVE_INFINITY,
-): Promise<RunningUp | undefined> {
+async function untilReady(storeDir: string, mayGetReady: () => boolean, withinMs = Number.POSITIVE_INFINITY) {
   const deadline = performance.now() + withinMs;
   for (;;) {
     const mayStill = mayGetReady();

@@ -168,10 +168,7 @@ export function rankedLine(pc: Colors, { learning, score }: RankedLearning): str
   return `${place} ${pc.bold(shortId(learning.id))}  ${pc.cyan(learning.type.padEnd(14))}  ${quoted(learning.content)}`;
 }
 
-export function proposalFields(
-  pc: Colors,
-  { proposal, learning, similar }: ReplyTo<'proposal.show'>,
-): string {
+export function proposalFields(pc: Colors, { proposal, learning, similar }: ReplyTo<'proposal.show'>) {
   const { session, dispatch, note } = proposal.source;
   const source = Object.entries({ session, dispatch, note }).filter(([, value]) => value !== undefined);
   const fields: [string, string | null | undefined][] = [

@@ -141,12 +141,7 @@ async function listIntents(client: ThroughlineClient, session: Token, { json }: 
   note(`-- ${counted(intents.length, 'intent')}, the one that was added to last first`);
 }
 
-async function showIntent(
-  client: ThroughlineClient,
-  session: Token,
-  intent: string,
-  { json }: TraceOptions,
-): Promise<void> {
+async function showIntent(client: ThroughlineClient, session: Token, intent: string, { json }: TraceOptions) {
   const reply = await client.traces.compact({ session, intentId: intent });
   requireEvents(session, reply.sequence);
   if (reply.total === 0)

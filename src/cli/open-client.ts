@@ -20,10 +20,7 @@ export interface Opening {
 }
 
 /** Connects as a client of the services. What the connection reports is said once, by the request that fails. */
-export async function openClient(
-  cli: Pick<Cli, 'server' | 'config' | 'autostart'>,
-  { tries }: Opening = {},
-): Promise<ThroughlineClient> {
+export async function openClient(cli: Pick<Cli, 'server' | 'config' | 'autostart'>, { tries }: Opening = {}) {
   const { access } = cli.config;
   const connection = await started(cli, (url) => {
     const connecting = (timeoutMs?: number) =>

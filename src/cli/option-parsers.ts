@@ -13,12 +13,7 @@ export function wholeNumber(low: number, high = Number.MAX_SAFE_INTEGER): (raw: 
 }
 
 /** Units of time, in milliseconds. */
-const UNITS: Readonly<Record<string, number>> = {
-  ms: 1,
-  s: 1000,
-  m: 60_000,
-  h: 3_600_000,
-};
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 const LONGEST_MS = 86_400_000;
 
 /** Takes a time such as `500ms`, `30s`, `5m` or `1h` as milliseconds; a number alone is seconds. */

@@ -244,10 +244,7 @@ function addShow(parent: Command): void {
 }
 
 /** Compiles a stored prompt again, as it was. */
-async function compiledAgain(
-  client: ThroughlineClient,
-  { prompt, request }: ToolReply<'prompt-show'>,
-): Promise<CompileReply> {
+async function compiledAgain(client: ThroughlineClient, { prompt, request }: ToolReply<'prompt-show'>) {
   if (prompt.cut)
     note(`-- the request of prompt ${prompt.id} was kept without some of its text: it may have been another`);
   const reply = await client.compilePast(request as CompileRequestInput & { asOf: number });
@@ -260,12 +257,7 @@ async function compiledAgain(
   return reply;
 }
 
-async function printDiff(
-  cli: Cli,
-  session: string,
-  ids: readonly string[],
-  json: boolean | undefined,
-): Promise<void> {
+async function printDiff(cli: Cli, session: string, ids: readonly string[], json: boolean | undefined) {
   const [from, to, ...more] = ids;
   if (from === undefined || to === undefined || more.length > 0)
     throw usageError('--diff compares two prompts: give two ids of "throughline prompt ls"');

@@ -205,11 +205,7 @@ interface FieldOptions {
 }
 
 /** Adds an argument or an option for each field; returns what reads the fields that were given. */
-export function addFields(
-  command: Command,
-  shape: Shape,
-  { places = [], exact = false }: FieldOptions = {},
-): () => Record<string, unknown> {
+export function addFields(command: Command, shape: Shape, { places = [], exact = false }: FieldOptions = {}) {
   const nameOf = (field: string) => (exact ? field : (RENAMED[field] ?? field));
   for (const field of places) {
     const schema = shape[field];

@@ -121,10 +121,7 @@ interface SessionFile {
 }
 
 /** Reads the sessions of a file one by one. Throws ThroughlineError `schema_invalid` that names line and field. */
-export async function* sessionFiles(
-  path: string,
-  lines: AsyncIterable<string> | Iterable<string>,
-): AsyncGenerator<SessionFile> {
+export async function* sessionFiles(path: string, lines: AsyncIterable<string> | Iterable<string>) {
   let line = 0;
   let begun: SessionFile | undefined;
   for await (const text of lines) {

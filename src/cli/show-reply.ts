@@ -206,10 +206,7 @@ function iterationCells(pc: Colors, iteration: ToolReply<'iteration-start'>['ite
   ];
 }
 
-function sessionFields(
-  pc: Colors,
-  { archived, status, ...rest }: ToolReply<'session-open'>['session'],
-): string[] {
+function sessionFields(pc: Colors, { archived, status, ...rest }: ToolReply<'session-open'>['session']) {
   const why = archived?.reason === undefined ? '' : `: ${archived.reason}`;
   return fieldLines(pc, {
     ...{ name: rest.name, status: archived === undefined ? status : 'archived' },

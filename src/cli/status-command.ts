@@ -193,11 +193,7 @@ const MAX_TASKS = 12;
 /** A longer id is not aligned. */
 const MAX_ID = 16;
 
-function statusLines(
-  pc: Colors,
-  reply: RunStatusReply | RunInitReply,
-  last?: readonly TimelineEntry[],
-): string[] {
+function statusLines(pc: Colors, reply: RunStatusReply | RunInitReply, last?: readonly TimelineEntry[]) {
   const { session, run, tasks, unreadable, waiting, asks, findings, working } = reply;
   const now = new Date().toISOString();
   const problems = run === null ? '' : problemsCounted(run);

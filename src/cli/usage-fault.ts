@@ -13,11 +13,7 @@ const MOST = 4;
  * @param program the whole command line, every command loaded
  * @param words the command words that were given, without options
  */
-export function usageFault(
-  error: CommanderError,
-  program: Command,
-  words: readonly string[],
-): ThroughlineError {
+export function usageFault(error: CommanderError, program: Command, words: readonly string[]) {
   const { command, rest } = commandAt(program, words);
   const help = `"${[...pathOf(command), '--help'].join(' ')}" lists what it takes, with an example`;
   const fix = hintOf(error, command, rest) ?? help;

@@ -223,10 +223,7 @@ function matchPlaces(
 }
 
 /** Returns the open tasks after each settled one, and before each. */
-function gapsOf<Task>(
-  tasks: readonly Task[],
-  settledAs: (task: Task) => string | undefined,
-): Map<string, Task[]> {
+function gapsOf<Task>(tasks: readonly Task[], settledAs: (task: Task) => string | undefined) {
   const gaps = new Map<string, Task[]>();
   for (const [side, ordered] of [
     ['after', tasks],

@@ -97,10 +97,7 @@ export function requirementTexts(document: string, wanted: ReadonlySet<string>):
 }
 
 /** Reads the id that opens a text; the rest is without the punctuation after it. */
-function opening(
-  expression: RegExp,
-  text: string,
-): { readonly id: string; readonly rest: string } | undefined {
+function opening(expression: RegExp, text: string) {
   const found = expression.exec(text);
   const id = found?.[1];
   if (found === null || id === undefined) return undefined;

@@ -311,11 +311,7 @@ function* stepsOf<Name extends string>(places: readonly Place<Name>[]): Generato
   }
 }
 
-function written<Name extends string>(
-  { write }: PromptPlan<Name>,
-  shown: Shown<Name>,
-  tokenizer: Tokenizer,
-): Written<Name> {
+function written<Name extends string>({ write }: PromptPlan<Name>, shown: Shown<Name>, tokenizer: Tokenizer) {
   const prompt = write(shown);
   return { shown, prompt, used: tokenizer.count(prompt) };
 }

@@ -279,10 +279,7 @@ function headings(lines: readonly string[]): ReadonlySet<number> {
 }
 
 /** `{{spec}}`: the specification as a quoted block; a long one by its outline and its beginning. */
-export function formatSpec(
-  { items, total, all, cut, outline }: SpecList,
-  shown: readonly ShownItem[],
-): string {
+export function formatSpec({ items, total, all, cut, outline }: SpecList, shown: readonly ShownItem[]) {
   if (total === 0) return 'No spec given';
   if (!cut && !isShortened(items, shown)) return shown.map(({ text }) => text).join('\n');
   const lines: string[] = [];

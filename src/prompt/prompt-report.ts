@@ -64,11 +64,7 @@ export function learningsShown(learnings: LearningsInPrompt, shown: readonly Sho
 }
 
 /** Renders the shown learnings: a title, then one line each. */
-export function learningsPart(
-  learnings: LearningsInPrompt,
-  shown: readonly ShownItem[],
-  isScored: boolean,
-): PromptPart {
+export function learningsPart(learnings: LearningsInPrompt, shown: readonly ShownItem[], isScored: boolean) {
   const some = learningsShown(learnings, shown);
   return {
     section: 'learnings',
@@ -179,11 +175,7 @@ function whyShown({ section = '', fact, file }: LineOrigin, memory: SessionMemor
     : `${because === 'words' ? '' : `${because}, `}words: ${matched.join(' ')}`;
 }
 
-export function describeLines(
-  prompt: string,
-  parts: readonly PromptPart[],
-  memory: SessionMemory,
-): readonly PromptLine[] {
+export function describeLines(prompt: string, parts: readonly PromptPart[], memory: SessionMemory) {
   const line = (from: number, to: number, source: LineOrigin & { readonly section: string }) => {
     const why = whyShown(source, memory);
     return { ...source, from, to, ...(why !== undefined && { why }) };

@@ -28,12 +28,7 @@ const TOLD: readonly PacketField[] = [
 ];
 
 /** Returns the first step for an agent of this role, by the knowledge of its task; names only fields that are shown. */
-export function guideLine(
-  state: SessionState,
-  taskId: string,
-  role: Role,
-  fields: ReadonlySet<PacketField>,
-): string {
+export function guideLine(state: SessionState, taskId: string, role: Role, fields: ReadonlySet<PacketField>) {
   const { guide } = kindOf(role).prompt;
   const openFields = askedOf(role).filter((field) => fields.has(field));
   const workFields = TOLD.filter((field) => fields.has(field));

@@ -144,12 +144,7 @@ export interface SessionMemory {
 }
 
 /** @param room token limit of the whole prompt */
-export function memoryOf(
-  state: SessionState,
-  query: MemoryAsked,
-  room: number,
-  words?: WordVectors,
-): SessionMemory {
+export function memoryOf(state: SessionState, query: MemoryAsked, room: number, words?: WordVectors) {
   const { text, taskId, maxFiles, hints } = query;
   const [past, store, ledgers] = [pastOf(state), factsOf(state), ledgersOf(state)];
   const index = store.index();
@@ -319,10 +314,7 @@ function isOld(state: SessionState, { validFrom, sourceSequence }: SessionFact):
 }
 
 /** Restricts each section in an order to the first `PLACES` facts of the memory, and appends all others. */
-export function bestFirst<Name extends string>(
-  order: readonly Stretch<Name>[],
-  { places }: SessionMemory,
-): Stretch<Name | NoteSection>[] {
+export function bestFirst<Name extends string>(order: readonly Stretch<Name>[], { places }: SessionMemory) {
   const best = recordOf(NOTE_SECTIONS, () => new Set<number>());
   for (const { section, index } of places.slice(0, PLACES)) best[section].add(index);
   const onlyBest = (stretch: Stretch<Name>) =>

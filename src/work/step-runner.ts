@@ -30,11 +30,7 @@ const MAX_SHOWN = 4000;
 const MAX_FINDING = 400;
 
 /** Runs one step of a task, and publishes its result. */
-export async function runStep(
-  task: WorkTask,
-  step: Exclude<RunStep, { kind: 'close' }>,
-  tools: StepTools,
-): Promise<void> {
+export async function runStep(task: WorkTask, step: Exclude<RunStep, { kind: 'close' }>, tools: StepTools) {
   const { implementer, reviewer, check } = tools;
   if (step.kind === 'implement') {
     await agentTurn(task, { ...step, role: 'implementer', agent: implementer }, tools);

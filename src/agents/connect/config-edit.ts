@@ -67,11 +67,7 @@ export function connectedText(file: ConfigFile, text: string | undefined): strin
  * @param before the text before the first edit; undefined if there was no file
  * @returns undefined for a file to remove, because it only contained our entries
  */
-export function disconnectedText(
-  file: ConfigFile,
-  text: string,
-  before: string | undefined,
-): string | undefined {
+export function disconnectedText(file: ConfigFile, text: string, before: string | undefined) {
   if (entryState(file, text) === 'absent') return text;
   if (before !== undefined && isConnected(file, before, text)) return before;
   switch (file.kind) {

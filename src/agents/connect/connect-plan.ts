@@ -200,12 +200,7 @@ const FIELDS = ['session', 'project', 'plan'] as const;
  *
  * @throws ThroughlineError `config_invalid` for a file that is not a JSON object
  */
-function projectText(
-  text: string | undefined,
-  given: ProjectFields,
-  defaults: ProjectFields,
-  path: string,
-): string {
+function projectText(text: string | undefined, given: ProjectFields, defaults: ProjectFields, path: string) {
   let result = text === undefined || text.trim() === '' ? '{}\n' : text;
   const errors: ParseError[] = [];
   const there: unknown = unlessTooDeep(() => parse(result, errors));

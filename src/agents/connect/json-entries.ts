@@ -85,11 +85,7 @@ export function hasAny(text: string, { fields, lists = NO_LISTS }: JsonEntries, 
 }
 
 /** Returns the text without our entries, and without objects and lists that only contained them. */
-export function withoutEntries(
-  text: string,
-  { fields, lists = NO_LISTS }: JsonEntries,
-  name: string,
-): string {
+export function withoutEntries(text: string, { fields, lists = NO_LISTS }: JsonEntries, name: string) {
   let result = text;
   for (const { path, isOurs } of fields) {
     if (isOurs(valueAt(result, path, name))) result = removed(result, path, name);
@@ -103,11 +99,7 @@ export function withoutEntries(
   return result;
 }
 
-function listsIn(
-  text: string,
-  { under }: JsonLists,
-  name: string,
-): { readonly list: string; readonly items: readonly unknown[] }[] {
+function listsIn(text: string, { under }: JsonLists, name: string) {
   const lists = valueAt(text, [under], name) ?? {};
   if (!isObject(lists)) throw wrongType(name, under, 'an object');
   return Object.entries(lists).flatMap(([list, items]) => (Array.isArray(items) ? [{ list, items }] : []));

@@ -114,10 +114,7 @@ function propose(state: LearningState, args: RequestArguments<'learning.propose'
   return append({ type: 'proposed', data }, showing(id, { existing: false }));
 }
 
-function listProposals(
-  state: LearningState,
-  { status, ...request }: RequestArguments<'proposal.list'>,
-): LearningDecision {
+function listProposals(state: LearningState, { status, ...request }: RequestArguments<'proposal.list'>) {
   const all = [...state.proposals.values()].reverse();
   const page = pageOf(all, request, (proposal) => status === 'all' || proposal.status === status);
   if ('kind' in page) return page;
@@ -211,12 +208,7 @@ function resolveLearning(state: LearningState, given: string): Resolved<Learning
   return { refusal: refuse('not_found', message, { id, state: what }) };
 }
 
-function resolve<T>(
-  state: LearningState,
-  records: ReadonlyMap<string, T>,
-  given: string,
-  what: string,
-): Resolved<T> {
+function resolve<T>(state: LearningState, records: ReadonlyMap<string, T>, given: string, what: string) {
   const wanted = given.trim().toLowerCase();
   const fitting = [...records].filter(
     ([id]) => id === wanted || (wanted.length >= SHORTEST_PREFIX && id.startsWith(wanted)),

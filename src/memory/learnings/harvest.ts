@@ -1,10 +1,5 @@
 import { type Refusal, refuse, type Unstamped } from '../../contracts/event.js';
-import type {
-  DEMAND_KINDS,
-  LearningEvent,
-  LearningEventOf,
-  LearningEvidence,
-} from '../../contracts/learning-events.js';
+import type { DEMAND_KINDS, LearningEvent, LearningEvidence } from '../../contracts/learning-events.js';
 import type { AnyResult } from '../../contracts/results.js';
 import type { NoteType } from '../../contracts/session-meta-events.js';
 import { CONVENTION } from '../facts/extraction-rules.js';
@@ -59,10 +54,7 @@ export function noteProposals(project: LearningState, session: string, notes: It
 }
 
 /** Returns the distinct demands of a review. */
-export function demandsOf(
-  project: string,
-  result: AnyResult,
-): LearningEventOf<'observed'>['data']['demands'] {
+export function demandsOf(project: string, result: AnyResult) {
   const demands = new Map<string, { id: string; kind: Observation['kind']; text: string }>();
   const add = (kind: Observation['kind'], statement: string) => {
     const text = learningText(statement);
@@ -104,10 +96,7 @@ const MAX_EVIDENCE = 20;
  * Adds evidence, one result per task of a session: a demand repeated until it is met is one case. Keeps the newest
  * results, whatever their order.
  */
-export function withEvidence(
-  known: readonly LearningEvidence[],
-  added: readonly LearningEvidence[],
-): readonly LearningEvidence[] {
+export function withEvidence(known: readonly LearningEvidence[], added: readonly LearningEvidence[]) {
   const byTask = new Map(known.map((item) => [caseOf(item), item]));
   for (const item of added) {
     const earlier = byTask.get(caseOf(item));

@@ -95,10 +95,7 @@ type Checkpoint = LearningEventOf<'checkpoint'>;
 /** Larger than any state, so anything beyond is damaged. */
 const MAX_UNPACKED = 256 * 1024 * 1024;
 
-export function learningsCheckpoint(
-  state: LearningState,
-  change = <Value>(json: Value) => json,
-): Checkpoint['data'] {
+export function learningsCheckpoint(state: LearningState, change = <Value>(json: Value) => json) {
   const text = JSON.stringify(change(JSON.parse(encodeLearnings(state, state.lastEventAt))));
   return { state: gzipSync(text).toString('base64') };
 }

@@ -253,10 +253,7 @@ export const NO_LEARNINGS: LearningsInPrompt = {
  * Renders `Relevant learnings (3/15):`, the best first, or `Recent learnings (5/15):` if selected by recency alone.
  * Scores are not shown: they say little to an agent, and the reply has them.
  */
-export function formatRelevantLearnings(
-  { method, ranked, total }: LearningsInPrompt,
-  isScored = false,
-): string {
+export function formatRelevantLearnings({ method, ranked, total }: LearningsInPrompt, isScored = false) {
   if (ranked.length === 0) return '';
   const title = method === 'recency' ? 'Recent' : 'Relevant';
   const lines = ranked.map((each) => formatLearning(each, isScored));

@@ -118,11 +118,7 @@ export function fused(
  * Not a library, because it must be exact and fast: MiniSearch keeps a running mean of lengths that drifts with the
  * order of changes, and took 19 ms for 60 words and 117 ms for 200 over 5,000 learnings; task prompts have as many.
  */
-export function lexicalSearch(
-  learnings: ReadonlyMap<string, Learning>,
-  query: string,
-  maxResults: number,
-): RankedLearning[] {
+export function lexicalSearch(learnings: ReadonlyMap<string, Learning>, query: string, maxResults: number) {
   const scores = new Map<IndexedLearning, number>();
   const fitting = new Set<IndexedLearning>();
   indexOf(learnings).search(wordsOf(query), (entry, score, word) => {

@@ -25,10 +25,7 @@ const HALF_LIFE = 600;
  * Finds the results most similar to a query, best first, then newest, and the classes of files that results with its
  * words touched. One pass over all results and words serves both.
  */
-export function similarResults(
-  past: PastResults,
-  queryTokens: readonly string[],
-): { readonly similar: readonly SimilarResult[]; readonly touched: TouchedClasses } {
+export function similarResults(past: PastResults, queryTokens: readonly string[]) {
   const { rows, holders } = past;
   const { classes } = past.paths;
   const { weights, places, askedWeights, askedWeight, words } = weighed(past, queryTokens);

@@ -24,11 +24,7 @@ const MAX_UNPACKED = 16 * 1024 * 1024;
 const carried = z.object({ v: z.literal(SNAPSHOT_VERSION), state: stateJson });
 
 /** @throws ThroughlineError `too_large` for a state that could not be read back */
-export function checkpointOf(
-  state: SessionState,
-  reason: Checkpoint['data']['reason'],
-  events?: number,
-): Checkpoint['data'] {
+export function checkpointOf(state: SessionState, reason: Checkpoint['data']['reason'], events?: number) {
   const newest = state.dispatches.recent().at(-1);
   const { window, ...json } = stateToJson(state);
   const counted = { ...window.counted, removed: window.counted.floor };

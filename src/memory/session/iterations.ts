@@ -85,11 +85,7 @@ function open(history: IterationHistory, iteration: Iteration): void {
   if (history.iterations.length > MAX_ITERATIONS) history.iterations.shift();
 }
 
-function update(
-  history: IterationHistory,
-  number: number,
-  change: (iteration: Iteration) => Iteration,
-): void {
+function update(history: IterationHistory, number: number, change: (iteration: Iteration) => Iteration) {
   const at = history.iterations.findLastIndex((candidate) => candidate.number === number);
   const iteration = history.iterations[at];
   if (iteration !== undefined) history.iterations[at] = change(iteration);

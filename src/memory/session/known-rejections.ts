@@ -44,11 +44,7 @@ export function rejectedBy({ data }: DispatchRejected, event: number): Rejected 
 }
 
 /** Inserts a rejection in dispatch order and evicts the oldest. */
-export function addRejection(
-  known: KnownRejection[],
-  one: Rejected,
-  ledgers: ReadonlyMap<string, Result>,
-): void {
+export function addRejection(known: KnownRejection[], one: Rejected, ledgers: ReadonlyMap<string, Result>) {
   const at = known.findLastIndex(({ sequence }) => sequence < one.sequence) + 1;
   known.splice(at, 0, one);
   answerRejections(known, ledgers.get(one.task ?? ''));
@@ -65,11 +61,7 @@ export function answerRejections(known: KnownRejection[], result: Result | undef
 }
 
 /** Returns the newest unanswered rejection of a task, or of a role of it. A note that is lost leaves nothing to do. */
-export function unreadOf(
-  known: readonly KnownRejection[],
-  task: string,
-  role?: Role,
-): KnownRejection | undefined {
+export function unreadOf(known: readonly KnownRejection[], task: string, role?: Role) {
   return known.findLast(
     (rejection) =>
       rejection.task === task &&
@@ -80,9 +72,7 @@ export function unreadOf(
 }
 
 /** Returns the tasks whose last result could not be read. */
-export function unreadableTasks(
-  known: readonly KnownRejection[],
-): (UnreadableResult & { readonly task: string })[] {
+export function unreadableTasks(known: readonly KnownRejection[]) {
   return known.flatMap((rejection) => {
     const { task } = rejection;
     return task !== undefined && unreadOf(known, task) === rejection

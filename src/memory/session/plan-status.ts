@@ -95,10 +95,7 @@ function planInNumbers(
   };
 }
 
-export function progressOf(
-  { charter, run, board: { tasks } }: SessionState,
-  ledger: TaskLedger,
-): TaskProgress {
+export function progressOf({ charter, run, board: { tasks } }: SessionState, ledger: TaskLedger) {
   const { stallThresholds } = resolvedSettings(charter.settings);
   const { questions = [] } = ledger;
   const raised = signalsOf(ledger, stallThresholds);

@@ -71,11 +71,7 @@ const MOST = { items: 200, bytes: 100_000 };
 const WHOLE = { items: Number.POSITIVE_INFINITY, bytes: Number.POSITIVE_INFINITY };
 
 /** Returns the lists of a session as one reply can hold them. One alone is whole: if it is too large, the reply is refused. */
-export function sessionLists(
-  state: SessionState,
-  names: readonly ListName[],
-  status?: PlanStatus,
-): NonNullable<RunStatusReply['lists']> {
+export function sessionLists(state: SessionState, names: readonly ListName[], status?: PlanStatus) {
   const { board, notebook, history } = seenState(state);
   const left_out: Partial<Record<ListName, number>> = {};
   const most = names.length === 1 ? WHOLE : MOST;

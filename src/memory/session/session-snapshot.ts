@@ -69,10 +69,7 @@ const factJson = z.object({
 });
 
 export const stateJson = z.object({
-  limits: z.object({
-    maxFacts: z.number(),
-    stall: z.record(z.enum(STALL_SIGNALS), z.number()),
-  }),
+  limits: z.object({ maxFacts: z.number(), stall: z.record(z.enum(STALL_SIGNALS), z.number()) }),
   last_event_at: z.string(),
   started_at: z.string(),
   ref_floor: z.number().exactOptional(),
@@ -161,11 +158,7 @@ export function stateFromJson(
       lastNumber: json.last.task,
       claims: new Map(json.claims.map(({ id, ...boardClaim }) => [id, boardClaim])),
     },
-    notebook: {
-      lastNote: json.last.note,
-      inbox: byId(json.inbox),
-      lastMessage: json.last.message,
-    },
+    notebook: { lastNote: json.last.note, inbox: byId(json.inbox), lastMessage: json.last.message },
     history: { iterations: [...json.iterations] },
     ...at,
     lastEventAt: json.last_event_at,

@@ -43,10 +43,7 @@ export interface SessionLimits {
   readonly stall: StallThresholds;
 }
 
-export const DEFAULT_LIMITS: SessionLimits = {
-  maxFacts: 2000,
-  stall: stallThresholds(),
-};
+export const DEFAULT_LIMITS: SessionLimits = { maxFacts: 2000, stall: stallThresholds() };
 
 /** A dispatch while it may still be overtaken. */
 export const dispatchEntry = z.discriminatedUnion('kind', [
@@ -172,10 +169,7 @@ export function answersOf(state: SessionState): Answer[] {
 }
 
 /** Removes what was retracted, or replaces it, wherever a prompt shows it. */
-function withoutTexts(
-  ledger: TaskLedger,
-  retracted: ReadonlyMap<string, string | undefined> | undefined,
-): TaskLedger {
+function withoutTexts(ledger: TaskLedger, retracted: ReadonlyMap<string, string | undefined> | undefined) {
   if (retracted === undefined) return ledger;
   const seen = (text = '') => {
     const known = clipText(quoted(text), KEPT.fact.object);
@@ -232,11 +226,7 @@ export function outlook(state: SessionState): PlanOutlook {
  *
  * @param unnamed ids that the author has not written
  */
-export function planVersion(
-  state: SessionState,
-  document: TasksDocument,
-  unnamed: ReadonlySet<string>,
-): TasksDocument {
+export function planVersion(state: SessionState, document: TasksDocument, unnamed: ReadonlySet<string>) {
   const { run, left, board } = state;
   const known = new Set([
     ...ledgersOf(state).keys(),
@@ -373,10 +363,7 @@ const MAX_TOKENS = 48;
 const found = new WeakMap<OutcomeDigest, Pick<PastResult, 'tokens' | 'files'>>();
 
 /** Returns the text of a result, and the files that it touched or demands changes in. */
-function pastResultOf(
-  { sequence, task }: Pick<PastResult, 'sequence' | 'task'>,
-  digest: OutcomeDigest,
-): PastResult {
+function pastResultOf({ sequence, task }: Pick<PastResult, 'sequence' | 'task'>, digest: OutcomeDigest) {
   const known = found.get(digest) ?? wordsAndFiles(digest);
   found.set(digest, known);
   return { sequence, task, ...known };

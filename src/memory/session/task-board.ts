@@ -339,11 +339,7 @@ export function nextTasks(board: TaskBoard): Task[] {
  * Returns the shortest cycle that new dependencies would close, from the task back to itself. A single breadth-first
  * search covers all of them.
  */
-export function cycleThrough(
-  board: TaskBoard,
-  task: string,
-  dependsOn: readonly string[],
-): string[] | undefined {
+export function cycleThrough(board: TaskBoard, task: string, dependsOn: readonly string[]) {
   const cameFrom = new Map(dependsOn.map((other) => [other, task]));
   // Iterative, because a chain may be as long as a session has tasks. The list grows while it is walked.
   const queue = [...cameFrom.keys()];

@@ -180,10 +180,7 @@ export function summarise(state: SessionState, args: ToolArguments<'iteration-su
 }
 
 /** Returns the newest iteration, or the next one if that is over and has another summary. */
-function summarised(
-  { history }: SessionState,
-  { summary, replace }: ToolArguments<'iteration-summary'>,
-): number | undefined {
+function summarised({ history }: SessionState, { summary, replace }: ToolArguments<'iteration-summary'>) {
   const last = newest(history);
   const isOver = last?.ended_at !== undefined && last.summary !== undefined;
   return isOver && !replace && last.summary !== summary ? openNumber(history) : last?.number;
