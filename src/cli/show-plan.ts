@@ -107,12 +107,8 @@ function markOf({ status, blocked, cancelled }: PlanTaskView): string {
   return status === 'in-progress' ? '[-]' : '[ ]';
 }
 
-function shortenedLines({
-  texts = 0,
-  prompts = 0,
-  preamble = 0,
-  requirementTexts = 0,
-}: PlanNumbers['shortened'] & object = {}): string[] {
+function shortenedLines(shortened: PlanNumbers['shortened'] & object = {}): string[] {
+  const { texts = 0, prompts = 0, preamble = 0, requirementTexts = 0 } = shortened;
   const cut = [
     ...(texts > 0 ? [counted(texts, 'text')] : []),
     ...(prompts > 0 ? [counted(prompts, 'prompt')] : []),

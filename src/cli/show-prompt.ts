@@ -40,78 +40,42 @@ export function explanation({ considered, facts = [], learnings = [], lines = []
     const known = repairs.get(id);
     return known === undefined ? '' : ` (${quoted(repairsInWords({ repairs: known }))})`;
   };
+  const shownLines = lines.map(({ from, to, section, why = '' }) => {
+    return [from === to ? `${from}` : `${from}-${to}`, section, why];
+  });
+  const { facts: weighed = [], files = [] } = considered ?? {};
+  const consideredFacts = weighed.map((fact) => {
+    const saying = clipText(quoted(`${fact.subject} ${fact.relation} ${fact.object}`), MAX_TEXT);
+    return [...factCells(fact), `${saying}${repaired(fact)}`];
+  });
   return [
-    ...explained(
-      'lines shown',
-      ['line', 'section', 'why'],
-      lines.map(({ from, to, section, why = '' }) => [
-        from === to ? `${from}` : `${from}-${to}`,
-        section,
-        why,
-      ]),
-    ),
-    ...explained(
-      'facts considered',
-      ['shown', 'score', 'kind', 'why', 'dispatch', 'task', 'id', 'text'],
-      (considered?.facts ?? []).map((fact) => [...factCells(fact), `${saying(fact)}${repaired(fact)}`]),
-    ),
-    ...explained(
-      'files considered',
-      ['shown', 'score', 'why', 'results', 'task', 'path'],
-      (considered?.files ?? []).map(fileCells),
-    ),
-    ...explained('learnings considered', ['shown', 'score', 'id', 'text'], learnings.map(learningCells)),
+    ...explained('lines shown', 'line section why', shownLines),
+    ...explained('facts considered', 'shown score kind why dispatch task id text', consideredFacts),
+    ...explained('files considered', 'shown score why results task path', files.map(fileCells)),
+    ...explained('learnings considered', 'shown score id text', learnings.map(learningCells)),
   ];
 }
 
 function factCells(fact: ConsideredFact): string[] {
-  const { shown, left, duplicateOf, score, kind, dispatch, taskId, id } = fact;
-  const why = duplicateOf === undefined ? left : `${left} of ${duplicateOf}`;
-  return [
-    shown ? 'yes' : `no: ${why}`,
-    score.toFixed(2),
-    kind,
-    reason(fact),
-    String(dispatch),
-    quoted(taskId),
-    id,
-  ];
-}
-
-function reason({ because, words }: ConsideredFact): string {
+  const { shown, left, duplicateOf, score, kind, dispatch, taskId, id, because, words } = fact;
+  const hidden = duplicateOf === undefined ? left : `${left} of ${duplicateOf}`;
   const text = words.length === 0 ? '' : ` ${words.map(quoted).join(' ')}`;
-  return because === 'words' ? `words:${text}` : `${because}${text === '' ? '' : `, words:${text}`}`;
+  const why = because === 'words' ? `words:${text}` : `${because}${text && `, words:${text}`}`;
+  const from = [String(dispatch), quoted(taskId), id];
+  return [shown ? 'yes' : `no: ${hidden}`, score.toFixed(2), kind, why, ...from];
 }
 
-function fileCells({
-  shown,
-  left,
-  score,
-  reasons,
-  uses,
-  tasks: [task = ''],
-  path,
-}: ConsideredFile): string[] {
+function fileCells({ shown, left, score, reasons, uses, tasks, path }: ConsideredFile): string[] {
   const why = Object.entries(reasons).map(([what, sum]) => `${what} ${sum}`);
-  return [
-    shown ? 'yes' : `no: ${left}`,
-    score.toFixed(2),
-    why.join(', '),
-    counted(uses, 'result'),
-    quoted(task),
-    quoted(path),
-  ];
+  const about = [counted(uses, 'result'), quoted(tasks[0] ?? ''), quoted(path)];
+  return [shown ? 'yes' : `no: ${left}`, score.toFixed(2), why.join(', '), ...about];
 }
 
 function learningCells({ id, type, content, score }: CompiledLearning): string[] {
   return ['yes', score.toFixed(2), id, clipText(quoted(`${type}: ${content}`), MAX_TEXT)];
 }
 
-function saying({ subject, relation, object }: ConsideredFact): string {
-  return clipText(quoted(`${subject} ${relation} ${object}`), MAX_TEXT);
-}
-
-function explained(title: string, head: readonly string[], rows: readonly string[][]): string[] {
+function explained(title: string, head: string, rows: readonly string[][]): string[] {
   if (rows.length === 0) return [];
-  return [`-- ${title}:`, ...table(head, rows, String).map((line) => `--   ${line}`)];
+  return [`-- ${title}:`, ...table(head.split(' '), rows, String).map((line) => `--   ${line}`)];
 }

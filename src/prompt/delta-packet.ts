@@ -103,16 +103,14 @@ function entriesOf(state: SessionState, taskId: string, part: Kind['part']): Pac
   const { assessment, summary, firstSummary } = ledger;
   const { files, failed, passed, followUps } = ledger.work;
   const fixes = locatedFixes(distinctTexts(ledger.requiredFixes), ledger.issues);
+  const demands = fixes.map(({ text }) => clipText(quoted(text), MAX_LOCATED));
   const issues = ledger.issues.filter((issue) => !fixes.some(({ issue: same }) => same === issue));
   const shownFiles = files.slice(0, MAX_FILES).map(plain);
   const more = files.length - shownFiles.length;
   const isFirstAnother = firstSummary !== undefined && firstSummary !== summary;
   const passing = isSentBack(ledger) ? 'refuted_tests' : 'passing_tests';
   return [
-    ...ofField(
-      'required_fixes',
-      fixes.map(({ text }) => clipText(quoted(text), MAX_LOCATED)),
-    ),
+    ...ofField('required_fixes', demands),
     ...ofField('blockers', distinctTexts(plainBlockers(ledger)).map(demand)),
     ...ofField('issues', issues.map(issueText)),
     ...ofField('assessment', assessment === undefined ? [] : [assessment.replace('_', ' ')]),
@@ -185,18 +183,13 @@ export function locatedFixes(fixes: readonly string[], issues: readonly DigestIs
     if (same !== undefined) {
       const { severity, file, fix } = same;
       const suggested = fix === undefined || oneSpelling(fix) === spelling ? [] : [`fix: ${fix}`];
-      return {
-        text: beside(text, [severity, ...(file === undefined ? [] : [file]), ...suggested]),
-        issue: same,
-      };
+      const located = file === undefined ? [severity] : [severity, file];
+      return { text: beside(text, [...located, ...suggested]), issue: same };
     }
     const { file, fix } = issueOf(text, issues) ?? {};
-    return {
-      text: beside(text, [
-        ...(file === undefined || text.includes(file) ? [] : [file]),
-        ...(fix === undefined || text.includes(fix) ? [] : [`fix: ${fix}`]),
-      ]),
-    };
+    const where = file === undefined || text.includes(file) ? [] : [file];
+    const suggested = fix === undefined || text.includes(fix) ? [] : [`fix: ${fix}`];
+    return { text: beside(text, [...where, ...suggested]) };
   });
 }
 

@@ -217,7 +217,10 @@ export function fillPrompt<Name extends string>(
   const essential = placesOf(sections, plan.essential, Number.POSITIVE_INFINITY).length;
   // Text beyond this cannot fit.
   const places = placesOf(sections, [...plan.essential, ...plan.order], room * LONGEST_TOKEN);
-  const wholeAt = (count: number) => places.slice(0, count).map(wholeStep);
+  const wholeAt = (count: number): Step<Name>[] =>
+    places
+      .slice(0, count)
+      .map(({ section, index, item }) => ({ section, index, text: wholeOf(item), whole: true }));
   const begun = new Map<number, Written<Name>>();
   const writtenAt = (count: number) => {
     const known = begun.get(count) ?? written(plan, shownOf(sections, wholeAt(count)), tokenizer);
@@ -296,10 +299,6 @@ function placesOf<Name extends string>(
     }
   }
   return places;
-}
-
-function wholeStep<Name extends string>({ section, index, item }: Place<Name>): Step<Name> {
-  return { section, index, text: wholeOf(item), whole: true };
 }
 
 /** Yields the forms of items, shortest first. Lazy, because making them is slow. */

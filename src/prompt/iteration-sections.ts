@@ -82,16 +82,11 @@ export function taskLists(board: TaskBoard, command: Commanding) {
     cut: some.slice(0, shown).some(({ content }) => isLong(content)),
   });
   const remaining = withStatus('remaining');
+  const ready = remaining.filter((task) => isReady(board, task));
+  const waiting = remaining.filter((task) => !isReady(board, task));
   return {
-    ready: list(
-      remaining.filter((task) => isReady(board, task)),
-      'remaining',
-    ),
-    waiting: list(
-      remaining.filter((task) => !isReady(board, task)),
-      'remaining',
-      'blocked by',
-    ),
+    ready: list(ready, 'remaining'),
+    waiting: list(waiting, 'remaining', 'blocked by'),
     in_progress: list(withStatus('in_progress'), 'in_progress', 'blocked by'),
     blocked: list(withStatus('blocked'), 'blocked', 'depends on'),
     completed: list(completed, 'completed', '', SHOWN_COMPLETED),
@@ -103,8 +98,8 @@ export function planTaskLists(tasks: readonly ProgressTask[], results: TaskResul
   const work = outlookOf(tasks, results).planned.filter(({ isWork }) => isWork);
   const list = (some: readonly PlannedTask[]): PromptList => ({
     items: some.map(({ task, waitsFor }) => {
-      const waits =
-        waitsFor.length === 0 ? '' : ` (waits for ${waitsFor.slice(0, SHOWN_DEPENDENCIES).join(', ')})`;
+      const first = waitsFor.slice(0, SHOWN_DEPENDENCIES).join(', ');
+      const waits = first === '' ? '' : ` (waits for ${first})`;
       const why = task.reason === undefined ? '' : ` (reason: ${line(task.reason)})`;
       return grown(quoted(task.text), (text) => `  - [${task.id}] ${text}${waits}${why}`);
     }),
@@ -165,7 +160,9 @@ export function historyList(
   now: string | undefined,
   command: Commanding,
 ): PromptList {
-  const iterations = [...history.iterations].reverse().filter(hasContent);
+  const iterations = history.iterations
+    .filter(({ summary, tasks_worked }) => summary !== undefined || tasks_worked.length > 0)
+    .reverse();
   const shown = iterations.slice(0, SHOWN_ITERATIONS);
   return {
     items: shown.map((iteration) => {
@@ -316,25 +313,15 @@ function byNewest(a: Task, b: Task): number {
   return a.updated_at === b.updated_at ? byPriority(b, a) : a.updated_at < b.updated_at ? 1 : -1;
 }
 
-function hasContent({ summary, tasks_worked }: Iteration): boolean {
-  return summary !== undefined || tasks_worked.length > 0;
-}
-
 function accomplished(iteration: Iteration, board: TaskBoard): string {
   if (iteration.summary !== undefined) return quoted(iteration.summary);
-  const completed = iteration.tasks_worked.flatMap((id) => {
-    const task = board.tasks.get(id);
-    const here = task?.status === 'completed' && task.iteration === iteration.number;
-    return here ? [`"${clipText(line(task.content), 80)}"`] : [];
+  const worked = iteration.tasks_worked.map((id) => ({ id, task: board.tasks.get(id) }));
+  const title = ({ content }: Task) => `"${clipText(line(content), 80)}"`;
+  const completed = worked.flatMap(({ task }) => {
+    return task?.status === 'completed' && task.iteration === iteration.number ? [title(task)] : [];
   });
-  return completed.length > 0
-    ? `Completed ${completed.join(', ')}`
-    : `Worked on ${iteration.tasks_worked.map((id) => named(id, board)).join(', ')}`;
-}
-
-function named(id: string, board: TaskBoard): string {
-  const content = board.tasks.get(id)?.content;
-  return content === undefined ? id : `${id} "${clipText(line(content), 80)}"`;
+  if (completed.length > 0) return `Completed ${completed.join(', ')}`;
+  return `Worked on ${worked.map(({ id, task }) => (task ? `${id} ${title(task)}` : id)).join(', ')}`;
 }
 
 export function line(text: string): string {

@@ -128,23 +128,17 @@ const MAX_LATER = 160;
 /** Renders findings of a task's reviews: open ones, and settled ones unless the summary already says so. */
 export function demandsPart(findings: readonly SessionFact[], summary: string): string[] {
   if (findings.length === 0) return [];
-  const textsOf = (isOpen: boolean) =>
-    distinctTexts(
-      findings.filter((fact) => isOpen === (fact.validTo === undefined)).map((fact) => fact.object),
-    );
+  const textsOf = (isOpen: boolean) => {
+    const found = findings.filter((fact) => isOpen === (fact.validTo === undefined));
+    return distinctTexts(found.map((fact) => fact.object));
+  };
   const open = textsOf(true);
   const done = new Set(tokens(`/${summary}`));
   const settled = textsOf(false).filter((text) => !open.includes(text) && !isCovered(text, done));
-  const part = (title: string, texts: readonly string[]) =>
-    texts.length === 0
-      ? []
-      : [
-          `| ${title}: ${listed(
-            texts.map((text) => clipText(text, MAX_DEMAND)),
-            SHOWN_DEMANDS,
-            '; ',
-          )}`,
-        ];
+  const part = (title: string, all: readonly string[]) => {
+    const texts = all.map((text) => clipText(text, MAX_DEMAND));
+    return texts.length === 0 ? [] : [`| ${title}: ${listed(texts, SHOWN_DEMANDS, '; ')}`];
+  };
   return [...part('Open', open), ...part('Review (settled)', settled)];
 }
 
@@ -174,11 +168,6 @@ export function alikePart(count: number): string[] {
 
 const MAX_REPLACED = 60;
 
-/** Tells what a statement replaced, so that nobody goes back to it unknowingly. */
-function replacesPart({ object }: SessionFact): string {
-  return ` (replaces: ${clipText(quoted(object), MAX_REPLACED)})`;
-}
-
 /** Renders a path with the reason why it is likely. */
 export function fileLine({ path, why }: LikelyFile): string {
   return `- ${quoted(path)} (${why})`;
@@ -203,6 +192,8 @@ export function referenceOf(fact: SessionFact, context: NoteContext): string {
   const { ref, sourceTaskId: task, validFrom, scope } = fact;
   const { session, newest, now, isOpen, commitOf, replaced } = context;
   const before = replaced.get(ref ?? '');
+  // What it replaced is said, so that nobody goes back to it unknowingly.
+  const instead = before && ` (replaces: ${clipText(quoted(before.object), MAX_REPLACED)})`;
   const from = [
     ...(session === undefined ? [] : [session]),
     ...(ref === undefined ? [] : [ref]),
@@ -211,7 +202,7 @@ export function referenceOf(fact: SessionFact, context: NoteContext): string {
     ...(ref === undefined || (ref !== task && isOpen(task)) ? [taskName(task, commitOf(task))] : []),
     dayOf(validFrom, newest, now),
   ];
-  return `${before === undefined ? '' : replacesPart(before)} [${from.join(', ')}]`;
+  return `${instead ?? ''} [${from.join(', ')}]`;
 }
 
 function taskName(task: string, commit = ''): string {

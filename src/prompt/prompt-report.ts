@@ -14,6 +14,7 @@ import {
   type LearningsInPrompt,
 } from '../memory/learnings/learnings-state.js';
 import type { LikelyFile } from '../memory/search/likely-files.js';
+import { defined } from '../shared/collections.js';
 import { type Item, type Shown, type ShownItem, wholeItems } from './fill-prompt.js';
 import type { LineOrigin, PromptPart } from './prompt-kind.js';
 import {
@@ -79,10 +80,14 @@ export function describeLearnings(
   isIncluded: boolean,
 ): LearningsReport {
   const { ranked, total, pending, method, sequence } = learningsShown(learnings, shown);
+  const shownOnes = ranked.map(({ learning: { id, type, content }, score }) => ({
+    id,
+    type,
+    content,
+    score,
+  }));
   return {
-    ...(isIncluded && {
-      learnings: ranked.map(({ learning: { id, type, content }, score }) => ({ id, type, content, score })),
-    }),
+    ...(isIncluded && { learnings: shownOnes }),
     learningsShown: ranked.length,
     learningsTotal: total,
     proposalCount: pending.length,
@@ -96,19 +101,9 @@ export function describeFile({ reasons: _, why: __, ...file }: LikelyFile): Comp
 }
 
 export function describeFact({ fact, score, tokens }: RankedFact): CompiledFact {
-  return {
-    subject: fact.subject,
-    relation: fact.relation,
-    object: fact.object,
-    taskId: fact.sourceTaskId,
-    ...(fact.severity !== undefined && { severity: fact.severity }),
-    ...(fact.fix !== undefined && { fix: fact.fix }),
-    id: fact.id,
-    dispatch: fact.sourceSequence,
-    eventSequence: fact.eventSequence,
-    score: rounded(score),
-    tokens,
-  };
+  const { subject, relation, object, sourceTaskId: taskId, severity, fix, id, eventSequence } = fact;
+  const words = defined({ subject, relation, object, taskId, severity, fix });
+  return { ...words, id, dispatch: fact.sourceSequence, eventSequence, score: rounded(score), tokens };
 }
 
 export function describeConsidered(
@@ -120,15 +115,9 @@ export function describeConsidered(
   const likely = new Set(files.map(({ path }) => path));
   const fact = (weighed: WeighedFact): ConsideredFact => {
     const isShown = shownFacts.has(weighed.fact);
-    return {
-      ...describeFact(weighed),
-      shown: isShown,
-      kind: weighed.group,
-      because: weighed.because,
-      words: weighed.matched,
-      ...(!isShown && { left: weighed.left ?? ('budget' as const) }),
-      ...(!isShown && weighed.duplicateOf !== undefined && { duplicateOf: weighed.duplicateOf }),
-    };
+    const { group: kind, because, matched: words, left = 'budget', duplicateOf } = weighed;
+    const why = isShown ? {} : defined({ left, duplicateOf });
+    return { ...describeFact(weighed), shown: isShown, kind, because, words, ...why };
   };
   const shownPaths = new Set(filesShown.map(({ path }) => path));
   const file = ({ reasons = {}, why: _, score, ...fields }: LikelyFile): ConsideredFile => {
@@ -170,9 +159,8 @@ function whyShown({ section = '', fact, file }: LineOrigin, memory: SessionMemor
   const weighed = memory.considered.find((other) => fact !== undefined && other.fact.id === fact);
   if (weighed === undefined) return memory.files.find(({ path }) => path === file)?.why ?? WHY[section];
   const { because, matched } = weighed;
-  return matched.length === 0
-    ? because
-    : `${because === 'words' ? '' : `${because}, `}words: ${matched.join(' ')}`;
+  if (matched.length === 0) return because;
+  return `${because === 'words' ? '' : `${because}, `}words: ${matched.join(' ')}`;
 }
 
 export function describeLines(prompt: string, parts: readonly PromptPart[], memory: SessionMemory) {

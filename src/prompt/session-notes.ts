@@ -164,12 +164,8 @@ export function memoryOf(state: SessionState, query: MemoryAsked, room: number, 
     index.ofTask(task).some(({ isSummary, fact }) => isSummary && !isRoutine(fact.object)),
   );
   const paths = [...likely.map(({ path }) => path), ...(hints?.files ?? []), ...queryPaths(text), ...changed];
-  const here = {
-    branch:
-      query.branch ??
-      index.ofTask(taskId).find(({ fact }) => fact.relation === RELATIONS.branch)?.fact.object,
-    ...(taskId !== '' && { task: taskId, paths }),
-  };
+  const branch = index.ofTask(taskId).find(({ fact }) => fact.relation === RELATIONS.branch)?.fact.object;
+  const here = { branch: query.branch ?? branch, ...(taskId !== '' && { task: taskId, paths }) };
   const closeness = closenessTo(words, text);
   const { chosen, cut, rest, considered } = rankFacts(store, {
     ...query,
@@ -259,11 +255,10 @@ export function contextOf(state: SessionState, now: string | undefined): NoteCon
   return {
     ...{ newest: state.lastEventAt, now, replaced: store.replaced() },
     isOpen: (task) => planned.has(task) || state.board.tasks.has(task),
-    commitOf: (task) =>
-      store
-        .index()
-        .ofTask(task)
-        .find(({ fact }) => fact.relation === RELATIONS.commit)?.fact.object,
+    commitOf(task) {
+      const known = store.index().ofTask(task);
+      return known.find(({ fact }) => fact.relation === RELATIONS.commit)?.fact.object;
+    },
   };
 }
 
@@ -399,16 +394,13 @@ export function noteLines(
     const total = name === 'findings' ? memory.findings : (totals[name] ?? items.length);
     const isWhole = !isShortened(items, some) && total <= items.length;
     const rest = isWhole ? '' : ` (${some.length} of ${total}; all: \`${command}\`)`;
-    const whose =
-      name === 'findings' && task !== undefined
-        ? ' of other tasks, not yours unless you touch their files'
-        : '';
+    const isOthers = name === 'findings' && task !== undefined;
+    const whose = isOthers ? ' of other tasks, not yours unless you touch their files' : '';
     return [{ text: `${title}${whose}${rest}:`, section: name }, ...linesOf(name, some)];
   });
   if (lines.length === 0) return [];
-  return [SESSION_CONTEXT_HEADER, ...(intro === undefined ? [] : [intro])]
-    .map((text): NoteLine => ({ text }))
-    .concat(lines);
+  const head = [SESSION_CONTEXT_HEADER, ...(intro === undefined ? [] : [intro])];
+  return [...head.map((text) => ({ text })), ...lines];
 }
 
 /** Describes sections of which nothing is shown; the others have their own notes. */

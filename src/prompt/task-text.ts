@@ -49,10 +49,9 @@ export function withPlanText({ run }: SessionState, taskId: string, text: string
   const task = tasks.find(({ id }) => id === taskId);
   if (task === undefined) return text;
   const above = tasks.find(({ id }) => id === task.parent);
+  const prompt = linesOf(clipText(above?.prompt ?? '', MAX_ABOVE));
   return withParts(text, [
-    above === undefined
-      ? []
-      : [`Part of ${above.id}: ${above.text}`, ...linesOf(clipText(above.prompt ?? '', MAX_ABOVE))],
+    above === undefined ? [] : [`Part of ${above.id}: ${above.text}`, ...prompt],
     preamble === undefined ? [] : ['The plan says of all its tasks:', ...linesOf(preamble)],
   ]);
 }
@@ -79,10 +78,8 @@ function planLines(
     ...linesOf(prompt),
     ...(isCut ? ['(shortened: the whole is in the plan)'] : []),
     ...(requirements.length === 0 ? [] : ['Requirements:']),
-    ...requirements.map((requirement) =>
-      Object.hasOwn(requirementTexts, requirement)
-        ? `- ${requirement}: ${requirementTexts[requirement]}`
-        : `- ${requirement}`,
+    ...requirements.map(
+      (key) => `- ${key}${Object.hasOwn(requirementTexts, key) ? `: ${requirementTexts[key]}` : ''}`,
     ),
   ];
 }
@@ -98,9 +95,7 @@ function boardLines({ board }: SessionState, task: Task): string[] {
     ...(task.reason === undefined ? [] : [`Reason: ${line(task.reason)}`]),
     ...task.depends_on.map((id) => {
       const other = board.tasks.get(id);
-      return other === undefined
-        ? `Depends on ${line(id)}`
-        : `Depends on ${title(other)}: ${line(other.content)}`;
+      return `Depends on ${other === undefined ? line(id) : `${title(other)}: ${line(other.content)}`}`;
     }),
   ];
 }

@@ -127,21 +127,11 @@ export function evolve(state: SessionState, stored: StoredEvent): SessionState {
       const { fact, source } = factIn(data);
       const { by, agent, reason, instead: object, ref } = data;
       const { ref: _, ...statement } = data.fact;
-      const instead =
-        object === undefined
-          ? undefined
-          : {
-              ...sessionFact(
-                {
-                  ...statement,
-                  object,
-                  ...(ref && { ref, ...(agent === undefined && { origin: 'person' as const }) }),
-                },
-                source,
-                sequence,
-              ),
-              corrects: fact.id,
-            };
+      const origin = agent === undefined ? { origin: 'person' as const } : {};
+      const corrected = object && { ...statement, object, ...(ref && { ref, ...origin }) };
+      const instead = corrected
+        ? { ...sessionFact(corrected, source, sequence), corrects: fact.id }
+        : undefined;
       const retraction = defined({ by, agent, at, reason });
       state.dispatches.change(({ facts }) => facts.retract(fact, retraction, instead, data.after));
       return state;

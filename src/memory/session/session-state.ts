@@ -155,10 +155,11 @@ export function ledgersOf(state: SessionState): ReadonlyMap<string, TaskLedger> 
   const retracted = factsOf(state).retracted();
   const answered = factsOf(state).answered();
   if (answered.size === 0 && retracted.size === 0) return ledgers;
-  const seen = (ledger: TaskLedger) => withoutTexts(ledger, retracted.get(ledger.task));
-  return new Map(
-    [...ledgers].map(([task, ledger]) => [task, withAnswers(seen(ledger), answered.get(task) ?? [])]),
-  );
+  const seen = [...ledgers].map(([task, ledger]) => {
+    const stated = withoutTexts(ledger, retracted.get(task));
+    return [task, withAnswers(stated, answered.get(task) ?? [])] as const;
+  });
+  return new Map(seen);
 }
 
 /** Returns the answers that hold, in the order in which they were given. */
@@ -274,13 +275,9 @@ export function dispatchFold(limits: SessionLimits): DispatchFold<DispatchEntry,
   const tolerated = limits.maxFacts + Math.floor(limits.maxFacts / 4);
   return {
     apply(folded, entry) {
+      const key = entry.kind === 'recorded' ? entry.result : undefined;
       // The dispatch counts, but its result was counted before.
-      if (
-        entry.kind === 'recorded' &&
-        entry.result !== undefined &&
-        !countResult(folded.results, entry.result)
-      )
-        return;
+      if (key !== undefined && !countResult(folded.results, key)) return;
       addDispatch(folded.traces, entry);
       if (entry.kind === 'rejected') {
         folded.counts.rejected += 1;
@@ -369,12 +366,7 @@ function pastResultOf({ sequence, task }: Pick<PastResult, 'sequence' | 'task'>,
   return { sequence, task, ...known };
 }
 
-function wordsAndFiles({
-  summary = '',
-  files,
-  issues,
-  fixes,
-}: OutcomeDigest): Pick<PastResult, 'tokens' | 'files'> {
+function wordsAndFiles({ summary = '', files, issues, fixes }: OutcomeDigest) {
   const named = [...files, ...issues.flatMap(({ file }) => file ?? [])].map(knownAs);
   const texts = [summary, ...issues.map(({ message }) => message), ...fixes];
   return {
