@@ -88,7 +88,8 @@ function fieldsOf(event: SessionEvent): Told {
     }
     default: {
       const task = 'task' in event.data ? event.data.task : undefined;
-      return defined({ task, summary: summaryOf(event) });
+      const summaryOf = SUMMARIES[event.type] as (data: Other['data']) => string;
+      return defined({ task, summary: summaryOf(event.data) });
     }
   }
 }
@@ -157,81 +158,55 @@ type Other = Exclude<
   { type: `fact.${string}` | 'dispatch.rejected' | 'trace.appended' | 'task.status' }
 >;
 
-function summaryOf(event: Other): string {
-  switch (event.type) {
-    case 'task.added':
-      return `added, priority ${event.data.priority}: ${event.data.content}`;
-    case 'task.priority':
-      return `priority set to ${event.data.priority}`;
-    case 'task.depends':
-      return `waits for ${event.data.depends_on.join(', ')}`;
-    case 'task.undepends':
-      return `no longer waits for ${event.data.depends_on.join(', ')}`;
-    case 'task.content':
-      return `new text: ${event.data.content}`;
-    case 'task.deleted':
-      return 'deleted';
-    case 'task.claimed':
-      return claimedBy(event.data.agent);
-    case 'task.released':
-      return 'given back';
-    case 'question.answered':
-      return `answered by ${event.data.by}: ${event.data.answer}`;
-    case 'note.added':
-      return `note ${event.data.note} (${event.data.type}): ${event.data.content}`;
-    case 'note.edited': {
-      const { note, type, content } = event.data;
-      const kind = type === undefined ? '' : ` (${type})`;
-      return `note ${note} changed${kind}${content === undefined ? '' : `: ${content}`}`;
-    }
-    case 'note.deleted':
-      return `note ${event.data.note} deleted`;
-    case 'inbox.added':
-      return `message ${event.data.message}: ${event.data.content}`;
-    case 'inbox.read':
-      return `message ${event.data.message} was read`;
-    case 'iteration.started':
-      return `iteration ${event.data.number} started`;
-    case 'iteration.completed':
-      return `iteration ${event.data.number} completed`;
-    case 'iteration.summary':
-      return `iteration ${event.data.number}: ${event.data.summary}`;
-    case 'session.opened': {
-      const { title, goal, spec, spec_path, project, settings } = event.data;
-      const set = [
-        title !== undefined && `title: ${title}`,
-        goal !== undefined && `goal: ${goal}`,
-        spec_path !== undefined && `specification at ${spec_path}`,
-        spec !== undefined && 'a specification',
-        project !== undefined && `project ${project}`,
-        settings !== undefined && `settings ${Object.keys(settings).join(', ')}`,
-      ].filter((part) => part !== false);
-      return `session opened${set.length === 0 ? '' : `: ${set.join('; ')}`}`;
-    }
-    case 'session.completed':
-      return `session completed${event.data.forced ? ' with open work' : ''}${because(event.data.reason)}`;
-    case 'session.restarted':
-      return `session opened again${because(event.data.reason)}`;
-    case 'session.archived':
-      return `session archived${because(event.data.reason)}`;
-    case 'session.reopened':
-      return `session reopened${because(event.data.reason)}`;
-    case 'session.checkpoint':
-      if (event.data.erased !== undefined)
-        return `${event.data.erased.id} was erased by ${event.data.erased.by}`;
-      return event.data.reason === 'archived'
-        ? 'older events were removed: the state is kept here'
-        : 'the log begins here: the state is that of the events before';
-    case 'session.history':
-      return 'an event from before the import';
-    case 'run.initialized':
-      return `plan ${event.data.spec}: ${tasksOf(event.data.document)}`;
-    case 'run.ended':
-      return 'no plan is followed any more';
-    case 'progress.rebuilt':
-      return `the plan has changed: ${tasksOf(event.data.document)}`;
-  }
-}
+type DataOf<Type extends Other['type']> = EventOf<Type>['data'];
+
+const SUMMARIES: { readonly [Type in Other['type']]: (data: DataOf<Type>) => string } = {
+  'task.added': ({ priority, content }) => `added, priority ${priority}: ${content}`,
+  'task.priority': ({ priority }) => `priority set to ${priority}`,
+  'task.depends': ({ depends_on }) => `waits for ${depends_on.join(', ')}`,
+  'task.undepends': ({ depends_on }) => `no longer waits for ${depends_on.join(', ')}`,
+  'task.content': ({ content }) => `new text: ${content}`,
+  'task.deleted': () => 'deleted',
+  'task.claimed': ({ agent }) => claimedBy(agent),
+  'task.released': () => 'given back',
+  'question.answered': ({ by, answer }) => `answered by ${by}: ${answer}`,
+  'note.added': ({ note, type, content }) => `note ${note} (${type}): ${content}`,
+  'note.edited'({ note, type, content }) {
+    const kind = type === undefined ? '' : ` (${type})`;
+    return `note ${note} changed${kind}${because(content)}`;
+  },
+  'note.deleted': ({ note }) => `note ${note} deleted`,
+  'inbox.added': ({ message, content }) => `message ${message}: ${content}`,
+  'inbox.read': ({ message }) => `message ${message} was read`,
+  'iteration.started': ({ number }) => `iteration ${number} started`,
+  'iteration.completed': ({ number }) => `iteration ${number} completed`,
+  'iteration.summary': ({ number, summary }) => `iteration ${number}: ${summary}`,
+  'session.opened'({ title, goal, spec, spec_path, project, settings }) {
+    const set = [
+      title !== undefined && `title: ${title}`,
+      goal !== undefined && `goal: ${goal}`,
+      spec_path !== undefined && `specification at ${spec_path}`,
+      spec !== undefined && 'a specification',
+      project !== undefined && `project ${project}`,
+      settings !== undefined && `settings ${Object.keys(settings).join(', ')}`,
+    ].filter((part) => part !== false);
+    return `session opened${set.length === 0 ? '' : `: ${set.join('; ')}`}`;
+  },
+  'session.completed': ({ forced, reason }) =>
+    `session completed${forced ? ' with open work' : ''}${because(reason)}`,
+  'session.restarted': ({ reason }) => `session opened again${because(reason)}`,
+  'session.archived': ({ reason }) => `session archived${because(reason)}`,
+  'session.reopened': ({ reason }) => `session reopened${because(reason)}`,
+  'session.checkpoint'({ erased, reason }) {
+    if (erased !== undefined) return `${erased.id} was erased by ${erased.by}`;
+    if (reason === 'archived') return 'older events were removed: the state is kept here';
+    return 'the log begins here: the state is that of the events before';
+  },
+  'session.history': () => 'an event from before the import',
+  'run.initialized': ({ spec, document }) => `plan ${spec}: ${tasksOf(document)}`,
+  'run.ended': () => 'no plan is followed any more',
+  'progress.rebuilt': ({ document }) => `the plan has changed: ${tasksOf(document)}`,
+};
 
 function because(reason: string | undefined): string {
   return reason === undefined ? '' : `: ${reason}`;
