@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { hashOf } from '../shared/hash.js';
+import { isObject } from '../shared/text.js';
 import { ThroughlineError } from './errors.js';
 import { isRole, type Role } from './kinds.js';
 
@@ -156,6 +157,11 @@ export function sessionRequest(subject: string, session: Token): string {
   return `${subject}.${session}`;
 }
 
+/** Returns the session that a request names, if it is valid. */
+export function sessionIn(request: unknown): Token | undefined {
+  return isObject(request) && isToken(request.session) ? request.session : undefined;
+}
+
 /** Fields that reach beyond a session: a request on its subject, which a user may be limited to, has none of them. */
 const BEYOND_SESSION = ['project', 'tasksPath'] as const;
 
@@ -168,8 +174,10 @@ export function beyondSession(body: object): (typeof BEYOND_SESSION)[number] | u
  * invalid name uses the unscoped subject, where the service explains the fault.
  */
 export function scopedRequest(subject: string, body: object): string {
-  const session = 'session' in body ? body.session : undefined;
-  return isToken(session) && beyondSession(body) === undefined ? sessionRequest(subject, session) : subject;
+  const session = sessionIn(body);
+  return session !== undefined && beyondSession(body) === undefined
+    ? sessionRequest(subject, session)
+    : subject;
 }
 
 /** `health.<service>` */

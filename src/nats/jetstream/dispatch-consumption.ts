@@ -46,7 +46,6 @@ const DRAIN_MS = 1000;
 export class NatsConsumption implements DispatchConsumption {
   readonly #options: ConsumptionOptions;
   readonly #closing = new AbortController();
-  readonly #deliveredBy: DeliveredBy;
   #bytesInHand = 0;
   #isRecreating = false;
   #pullers: readonly Puller[] = [];
@@ -61,7 +60,6 @@ export class NatsConsumption implements DispatchConsumption {
 
   private constructor(options: ConsumptionOptions) {
     this.#options = options;
-    this.#deliveredBy = { connection: options.connection, onSettled: this.#settled };
     this.#begin();
     this.#watch = setInterval(() => this.#checkHeartbeats(), HEARTBEAT_MS);
     this.#unwatch = onReconnect(options.connection, () => this.#beginSlowly());
@@ -113,8 +111,9 @@ export class NatsConsumption implements DispatchConsumption {
   }
 
   #deliver(message: Msg): void {
-    const delivery = NatsDelivery.of(message, this.#deliveredBy);
-    if (delivery === undefined) return;
+    const by = DELIVERED.exec(message.reply ?? '');
+    if (by === null) return;
+    const delivery = new NatsDelivery(this.#options.connection, message, by, this.#settled);
     this.#bytesInHand += delivery.body.length;
     this.#options.handler(delivery);
   }
@@ -311,12 +310,6 @@ export class Puller {
   }
 }
 
-export interface DeliveredBy {
-  readonly connection: NatsConnection;
-  /** Called once when a delivery was acknowledged, nak'ed or terminated. */
-  readonly onSettled: (delivery: NatsDelivery) => void;
-}
-
 const ACK = Buffer.from('+ACK');
 const WORKING = Buffer.from('+WPI');
 /** `$JS.ACK.[domain.account.]stream.consumer.deliveries.sequence.consumer sequence.nanoseconds.pending[.random]` */
@@ -340,29 +333,25 @@ export class NatsDelivery implements DispatchDelivery {
   readonly body: Uint8Array;
   #settled = false;
 
-  /** Returns the dispatch in a message, or `undefined` if no consumer delivered it. */
-  static of(message: Msg, { connection, onSettled }: DeliveredBy): NatsDelivery | undefined {
-    const { reply = '' } = message;
-    const [, delivery, sequence, milliseconds] = DELIVERED.exec(reply) ?? [];
-    if (milliseconds === undefined) return undefined;
-    const numbers = [Number(delivery), Number(sequence), Number(milliseconds)] as const;
-    return new NatsDelivery(message, reply, numbers, { connection, onSettled });
-  }
-
-  private constructor(
+  /**
+   * @param by a match of `DELIVERED` with the reply subject
+   * @param onSettled called once when it was acknowledged, nak'ed or terminated
+   */
+  constructor(
+    connection: NatsConnection,
     message: Msg,
-    reply: string,
-    [delivery, sequence, milliseconds]: readonly [number, number, number],
-    { connection, onSettled }: DeliveredBy,
+    by: RegExpExecArray,
+    onSettled: (delivery: NatsDelivery) => void,
   ) {
+    const [, delivery, sequence, milliseconds] = by;
     this.#connection = connection;
-    this.#reply = reply;
+    this.#reply = by.input;
     this.headers = message.headers;
     this.#onSettled = onSettled;
     this.subject = message.subject;
-    this.sequence = sequence;
-    this.delivery = delivery;
-    this.at = new Date(milliseconds).toISOString();
+    this.sequence = Number(sequence);
+    this.delivery = Number(delivery);
+    this.at = new Date(Number(milliseconds)).toISOString();
     this.body = message.data;
     const messageId = publishedUnder(this.headers);
     if (messageId !== undefined) this.messageId = messageId;

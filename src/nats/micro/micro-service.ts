@@ -7,13 +7,14 @@ import {
   beyondSession,
   healthSubject,
   isOwnSubject,
-  isToken,
   REPLY_VERSION,
   REPLY_VERSION_HEADER,
+  sessionIn,
 } from '../../contracts/names.js';
 import { inSpan } from '../../engine/monitoring/tracing.js';
 import type { Logger } from '../../engine/ports/logger-and-clock.js';
 import { Backoff, limitedWarnings } from '../../engine/runtime/pacing.js';
+import { defined } from '../../shared/collections.js';
 import { clipText, isObject, oneLine } from '../../shared/text.js';
 import { toThroughlineError } from '../connection/nats-errors.js';
 
@@ -132,34 +133,20 @@ function guardedServices(connection: NatsConnection, logger: Logger): NatsConnec
 }
 
 /**
- * Makes a service's replies to `$SRV.INFO` and `$SRV.STATS` fit the server's largest message: the client does not expect that
- * sending fails, and the process would end. Drops the endpoints' statistics and descriptions first, then the endpoints.
+ * Leaves the endpoints out of a service's replies to `$SRV.INFO` and `$SRV.STATS` where they do not fit the server's largest
+ * message: the client does not expect that sending fails, and the process would end.
  *
  * @param maxPayload returns the current limit in bytes
  */
 function keepDiscoverable(service: Service, maxPayload: () => number | undefined): void {
   const info = service.info.bind(service);
   const stats = service.stats.bind(service);
-  const fitting = <Reply extends object>(...candidates: readonly Reply[]): Reply | undefined => {
-    const limit = maxPayload() ?? Number.POSITIVE_INFINITY;
-    return (
-      candidates.find((candidate) => Buffer.byteLength(JSON.stringify(candidate)) <= limit) ??
-      candidates.at(-1)
-    );
-  };
-  service.info = () => {
-    const whole = info();
-    const short = whole.endpoints.map(({ metadata: _, ...endpoint }) => endpoint);
-    const { description: _, ...bare } = whole;
-    return (
-      fitting(whole, { ...whole, endpoints: short }, { ...bare, description: '', endpoints: [] }) ?? whole
-    );
-  };
-  service.stats = async () => {
-    const whole = await stats();
-    const short = whole.endpoints?.map(({ data: _, ...endpoint }) => endpoint) ?? [];
-    return fitting(whole, { ...whole, endpoints: short }, { ...whole, endpoints: [] }) ?? whole;
-  };
+  const fitting = <Reply extends object>(reply: Reply): Reply =>
+    Buffer.byteLength(JSON.stringify(reply)) <= (maxPayload() ?? Number.POSITIVE_INFINITY)
+      ? reply
+      : { ...reply, endpoints: [] };
+  service.info = () => fitting(info());
+  service.stats = async () => fitting(await stats());
 }
 
 const FIRST_PAUSE_MS = 250;
@@ -259,7 +246,8 @@ export async function answer(
     message.respond(reply, { headers: VERSIONED });
   } catch (thrown) {
     const error = toThroughlineError(thrown, endpoint.name);
-    const fields = { endpoint: endpoint.name, ...sessionNamed(request), code: error.code, err: error };
+    const of = defined({ session: sessionIn(request) });
+    const fields = { endpoint: endpoint.name, ...of, code: error.code, err: error };
     if (OUR_FAULTS.has(error.code)) logger.error(fields, 'request failed');
     else logger.debug?.(fields, 'request refused');
     counts.failed(endpoint.subject, error.code);
@@ -282,16 +270,6 @@ function requireSession(subject: string, request: unknown): void {
     `session: the body names another session than the subject ${subject}`,
     { details: { field: 'session' } },
   );
-}
-
-/** Returns the session of a request for the log, if it is valid. */
-function sessionNamed(request: unknown): { readonly session?: string } {
-  const named = sessionIn(request);
-  return isToken(named) ? { session: named } : {};
-}
-
-function sessionIn(request: unknown): unknown {
-  return isObject(request) ? request.session : undefined;
 }
 
 /** @throws ThroughlineError `too_large` with the limit and a fix */

@@ -1,6 +1,6 @@
 import type { Config } from '../../config/config.js';
 import { checkedRequest } from '../../contracts/checked.js';
-import { isToken, type Token, token } from '../../contracts/names.js';
+import { isToken, sessionIn, type Token, token } from '../../contracts/names.js';
 import { type ReplyTo, type RequestName, type RequestValues, rowOf } from '../../contracts/requests.js';
 import type { Collector } from '../../engine/monitoring/monitoring.js';
 import type { Logger } from '../../engine/ports/logger-and-clock.js';
@@ -14,6 +14,7 @@ import {
 } from '../../memory/redaction/redactor.js';
 import type { NatsConnection } from '../../nats/connection/connect-nats.js';
 import { type Endpoint, healthEndpoint, startService } from '../../nats/micro/micro-service.js';
+import { isObject } from '../../shared/text.js';
 import { VERSION } from '../../version.js';
 import type { Serving } from './service-context.js';
 import { healthOf, watchService } from './service-metrics.js';
@@ -124,7 +125,7 @@ export function guarded(
 
 /** Returns the session or project of a request; empty if it names neither. */
 function namedIn(request: unknown): { readonly session?: string; readonly project?: string } {
-  if (typeof request !== 'object' || request === null) return {};
-  if ('session' in request && isToken(request.session)) return { session: request.session };
-  return 'project' in request && isToken(request.project) ? { project: request.project } : {};
+  const session = sessionIn(request);
+  if (session !== undefined) return { session };
+  return isObject(request) && isToken(request.project) ? { project: request.project } : {};
 }

@@ -2,7 +2,7 @@ import { loadTokenizer, type WordVectorsLoader } from '../../config/load-languag
 import { checkedRequest } from '../../contracts/checked.js';
 import { type CompileRequest, compileRequest, pastPromptRequest } from '../../contracts/compile-request.js';
 import { ThroughlineError, withRemedy } from '../../contracts/errors.js';
-import { isToken, LEARNINGS_SUBJECTS, projectOfSubject, type Token, token } from '../../contracts/names.js';
+import { LEARNINGS_SUBJECTS, projectOfSubject, sessionIn, type Token, token } from '../../contracts/names.js';
 import type { CompileReply, LedgerReport } from '../../contracts/replies/compile-reply.js';
 import type { TokenizerName } from '../../contracts/session-meta-events.js';
 import { caughtUp, waitLimit } from '../../engine/folding/caught-up.js';
@@ -76,7 +76,7 @@ export function createPromptCompiler(options: PromptCompilerOptions & PromptObse
       keeper.add({ session, request: resolved, reply, chosen, durationMs });
       return reply;
     } catch (error) {
-      const named = sessionNamed(input);
+      const named = sessionIn(input);
       if (named !== undefined && error instanceof ThroughlineError) telemetry.failed(named, error.code);
       throw error;
     }
@@ -222,11 +222,6 @@ function ledgerReport({ run, dispatches }: SessionState, taskId: string, refresh
     return { mode: 'ledger_plus_fallback', reason: 'progress_ledger_incomplete', message };
   }
   return { mode: run !== undefined || dispatches.current().ledgers.has(taskId) ? 'ledger' : 'none' };
-}
-
-function sessionNamed(input: unknown): Token | undefined {
-  const named = typeof input === 'object' && input !== null && 'session' in input ? input.session : undefined;
-  return isToken(named) ? named : undefined;
 }
 
 type Kind = CompileRequest['kind'];

@@ -246,11 +246,10 @@ function rejectionIn({ dispatches }: SessionState, dispatch: number): Counted['r
 }
 
 /** Adds the newest dispatch of the session that is known, if it is not its own. */
-function withNewest(event: DispatchEvent, newest: number): DispatchEvent {
-  if (newest <= event.data.dispatch.sequence) return event;
-  return event.type === 'fact.recorded'
-    ? { ...event, data: { ...event.data, dispatch: { ...event.data.dispatch, newest } } }
-    : { ...event, data: { ...event.data, dispatch: { ...event.data.dispatch, newest } } };
+function withNewest<Event extends DispatchEvent>(event: Event, newest: number): Event {
+  const { dispatch } = event.data;
+  if (newest <= dispatch.sequence) return event;
+  return { ...event, data: { ...event.data, dispatch: { ...dispatch, newest } } };
 }
 
 type Amend = (event: FactRecorded) => FactRecorded;
