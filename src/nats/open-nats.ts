@@ -7,7 +7,7 @@ import type { NatsAccess, NatsAddress } from './connection/nats-access.js';
 import { toThroughlineError } from './connection/nats-errors.js';
 import { AckedPublisher } from './jetstream/acked-publisher.js';
 import { recordedLayout, seenLayout, type WantedLayout } from './jetstream/layout-record.js';
-import { ServerClock } from './jetstream/server-clock.js';
+import { openServerClock } from './jetstream/server-clock.js';
 import {
   ensureDispatchStream,
   ensureLearningsStream,
@@ -118,7 +118,7 @@ export async function openNats(options: NatsOptions) {
       /** Opens the lifecycle records, which are followed until `close`: once per process. */
       openLifecycle: () => NatsSessionLifecycle.open(connection, { replicas, timeoutMs, logger }),
       /** Opens the server's clock; requires the bucket of snapshots. */
-      openClock: () => ServerClock.open(connection, `KV_${SNAPSHOT_BUCKET}`, timeoutMs),
+      openClock: () => openServerClock(connection, `KV_${SNAPSHOT_BUCKET}`, timeoutMs),
       /** Flushes and closes. Consumers and services must be stopped before. */
       async close(): Promise<void> {
         publisher.close();

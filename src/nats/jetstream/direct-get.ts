@@ -123,12 +123,6 @@ export async function* batchesOf(
 const AT_ONCE = 4;
 const turns = new WeakMap<NatsConnection, Semaphore>();
 
-function turnsOf(connection: NatsConnection): Semaphore {
-  const known = turns.get(connection) ?? new Semaphore(AT_ONCE);
-  turns.set(connection, known);
-  return known;
-}
-
 /**
  * Returns the newest message on a subject, or `undefined`.
  *
@@ -181,7 +175,9 @@ export function batchFrom(
   wanted: BatchWanted,
   timeoutMs: number,
 ): Promise<Batch> {
-  return turnsOf(connection).run(() => batchNow(connection, stream, wanted, timeoutMs));
+  const waiting = turns.get(connection) ?? new Semaphore(AT_ONCE);
+  turns.set(connection, waiting);
+  return waiting.run(() => batchNow(connection, stream, wanted, timeoutMs));
 }
 
 function batchNow(

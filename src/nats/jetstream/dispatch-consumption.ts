@@ -52,13 +52,8 @@ export class NatsConsumption implements DispatchConsumption {
   readonly #watch: NodeJS.Timeout;
   readonly #unwatch: () => void;
 
-  /** @throws ThroughlineError if the consumer cannot be created */
-  static async open(options: ConsumptionOptions): Promise<NatsConsumption> {
-    await options.ensure();
-    return new NatsConsumption(options);
-  }
-
-  private constructor(options: ConsumptionOptions) {
+  /** The consumer must exist. */
+  constructor(options: ConsumptionOptions) {
     this.#options = options;
     this.#begin();
     this.#watch = setInterval(() => this.#checkHeartbeats(), HEARTBEAT_MS);

@@ -124,8 +124,8 @@ export async function stuckStreams(
   const stuck: string[] = [];
   for (const name of names) {
     const refusal = await refusalOf(jsm, name);
-    if (refusal === undefined || refusal === inOrder || (await keepsAll(jsm, name))) continue;
-    stuck.push(name);
+    if (refusal === undefined || refusal === inOrder) continue;
+    if ((await jsm.streams.info(name)).config.deny_delete !== true) stuck.push(name);
   }
   return stuck;
 }
@@ -136,10 +136,6 @@ export function probeGone(stream: string): ThroughlineError {
     'conflict',
     `stream ${stream} was removed while it was in use, perhaps by another process that tried the same`,
   );
-}
-
-async function keepsAll(jsm: JetStreamManager, stream: string): Promise<boolean> {
-  return (await jsm.streams.info(stream)).config.deny_delete === true;
 }
 
 /** Returns a stream's answer; `undefined` for none, or one that says nothing about the disk. */

@@ -13,56 +13,44 @@ const ASK_EVERY_MS = 60_000;
  * The server's clock, equal for all processes and never ahead of the server. It is synchronised once a minute and advances by
  * the process' monotonic clock in between.
  */
-export class ServerClock {
-  readonly #ask: () => Promise<number>;
-  readonly #timer: NodeJS.Timeout;
-  readonly #unwatch: () => void;
+export interface ServerClock {
+  readonly now: () => number;
+  close(): void;
+}
+
+/**
+ * @param stream an existing one
+ * @throws ThroughlineError `unavailable`, `permission_denied`
+ */
+export async function openServerClock(
+  connection: NatsConnection,
+  stream: string,
+  timeoutMs: number,
+): Promise<ServerClock> {
   /** Server time minus the process' monotonic time. */
-  #zero = 0;
-
-  private constructor(connection: NatsConnection, ask: () => Promise<number>) {
-    this.#ask = ask;
-    // Until an answer arrives, the last one is used.
-    const again = () => void this.#set().catch(() => {});
-    this.#timer = setInterval(again, ASK_EVERY_MS);
-    this.#timer.unref();
-    this.#unwatch = onReconnect(connection, again);
-  }
-
-  /**
-   * @param stream an existing one
-   * @throws ThroughlineError `unavailable`, `permission_denied`
-   */
-  static async open(connection: NatsConnection, stream: string, timeoutMs: number): Promise<ServerClock> {
-    const clock = new ServerClock(connection, async () => {
-      const reply = await connection
-        .request(`$JS.API.STREAM.INFO.${stream}`, '', { timeout: timeoutMs })
-        .catch((error: unknown) => {
-          throw toThroughlineError(error, 'asking for the time of the server');
-        });
-      const { data } = timed.safeParse(reply.json());
-      if (data !== undefined) return Date.parse(data.ts);
+  let zero = 0;
+  const synchronise = async () => {
+    const reply = await connection
+      .request(`$JS.API.STREAM.INFO.${stream}`, '', { timeout: timeoutMs })
+      .catch((error: unknown) => {
+        throw toThroughlineError(error, 'asking for the time of the server');
+      });
+    const { data } = timed.safeParse(reply.json());
+    if (data === undefined)
       throw new ThroughlineError('unavailable', `the server does not tell its time with stream ${stream}`);
-    });
-    try {
-      await clock.#set();
-      return clock;
-    } catch (error) {
-      clock.close();
-      throw error;
-    }
-  }
-
-  readonly now = (): number => Math.floor(this.#zero + performance.now());
-
-  close(): void {
-    clearInterval(this.#timer);
-    this.#unwatch();
-  }
-
-  async #set(): Promise<void> {
     // A slow answer makes the clock late, never early.
-    const time = await this.#ask();
-    this.#zero = time - performance.now();
-  }
+    zero = Date.parse(data.ts) - performance.now();
+  };
+  await synchronise();
+  // Until an answer arrives, the last one is used.
+  const again = () => void synchronise().catch(() => {});
+  const timer = setInterval(again, ASK_EVERY_MS).unref();
+  const unwatch = onReconnect(connection, again);
+  return {
+    now: () => Math.floor(zero + performance.now()),
+    close() {
+      clearInterval(timer);
+      unwatch();
+    },
+  };
 }

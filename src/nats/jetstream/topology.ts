@@ -230,7 +230,8 @@ const SNAPSHOTS = `KV_${names.SNAPSHOT_BUCKET}`;
 
 /** Returns the sequence of the newest snapshot of a session, or under the key of a project; 0 for none. */
 export async function newestSnapshot(jsm: JetStreamManager, key: string): Promise<number> {
-  return (await newestOf(jsm, SNAPSHOTS, `$KV.${names.SNAPSHOT_BUCKET}.${key}`, snapshotAt)) ?? 0;
+  const at = (message: StoredMsg) => snapshotSequence(message.string()) || undefined;
+  return (await newestOf(jsm, SNAPSHOTS, `$KV.${names.SNAPSHOT_BUCKET}.${key}`, at)) ?? 0;
 }
 
 async function highestSnapshot(jsm: JetStreamManager, isMeant: (key: string) => boolean): Promise<number> {
@@ -247,10 +248,6 @@ const READ_AT_ONCE = 16;
 /** Extracts the sequence from the beginning of a snapshot's text; 0 for any other text. */
 export function snapshotSequence(text: string): number {
   return Number(/^\{"after_sequence":(\d+),/.exec(text)?.[1] ?? 0);
-}
-
-function snapshotAt(message: StoredMsg): number | undefined {
-  return snapshotSequence(message.string()) || undefined;
 }
 
 function fileStream(

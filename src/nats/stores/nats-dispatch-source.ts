@@ -80,8 +80,13 @@ export class NatsDispatchSource implements DispatchSource {
     hasCapacity: () => boolean = () => true,
   ): Promise<DispatchConsumption> {
     const { logger, maxInHand } = this.#ports;
+    const ensure = async () => {
+      await this.#ensureStream();
+      await this.#ensureConsumer();
+    };
     try {
-      const consumption = await NatsConsumption.open({
+      await ensure();
+      return new NatsConsumption({
         connection: this.#ports.connection,
         stream: DISPATCH_STREAM,
         consumer: EXTRACTOR_CONSUMER,
@@ -89,16 +94,12 @@ export class NatsDispatchSource implements DispatchSource {
         batch: maxInHand,
         hasCapacity,
         handler,
-        ensure: async () => {
-          await this.#ensureStream();
-          await this.#ensureConsumer();
-        },
+        ensure,
         exists: async () => {
           const { consumers } = this.#ports.jsm;
           return (await ifExists(consumers.info(DISPATCH_STREAM, EXTRACTOR_CONSUMER))) !== undefined;
         },
       });
-      return { close: () => consumption.close() };
     } catch (error) {
       throw toThroughlineError(error, 'opening the dispatch consumer');
     }

@@ -64,20 +64,6 @@ export function watchService(monitoring: Monitoring, name: string, service: Runn
   });
 }
 
-/** Exposes a consumer's lag, which is read at the scrape. */
-export function backlogMetrics(
-  consumer: string,
-  backlog: () => Promise<{ readonly waiting: number; readonly inHand: number }>,
-): Collector {
-  return async () => {
-    const { waiting, inHand } = await backlog();
-    return {
-      throughline_dispatches_pending: [[{ consumer }, waiting]],
-      throughline_dispatches_unacknowledged: [[{ consumer }, inHand]],
-    };
-  };
-}
-
 export function foldedMetrics(
   of: 'session' | 'project',
   reader: { readonly counts: { hits: number; misses: number; events: number }; size: number; bytes: number },

@@ -11,7 +11,7 @@ import {
   type SessionIndex,
   type Unwatch,
 } from '../../engine/ports/session-log.js';
-import { Backoff } from '../../engine/runtime/pacing.js';
+import { Backoff, batched } from '../../engine/runtime/pacing.js';
 import { withinDeadline } from '../../shared/deadlines.js';
 import { needRank, needsText } from '../../shared/wire-words.js';
 
@@ -236,8 +236,8 @@ export class SessionFeed {
   readonly #undo: Unwatch[] = [];
   #epoch: string | undefined;
   #through = 0;
-  #comparing: Promise<void> | undefined;
-  #wantsAgain = false;
+  #comparing = Promise.resolve();
+  readonly #compare = batched<void, void>(() => this.#untilCompared());
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: SessionFeedOptions) {
@@ -275,10 +275,7 @@ export class SessionFeed {
 
   /** Compares again after a comparison that is running, which may miss recent changes. */
   compare(): Promise<void> {
-    this.#wantsAgain = true;
-    this.#comparing ??= this.#compareUntilDone().finally(() => {
-      this.#comparing = undefined;
-    });
+    this.#comparing = this.#compare();
     return this.#comparing;
   }
 
@@ -287,24 +284,22 @@ export class SessionFeed {
     clearInterval(this.#timer);
     for (const undo of this.#undo) undo();
     // The comparison only reads: do not wait for its timeout if the server is gone.
-    await withinDeadline(STOP_MS, this.#comparing ?? Promise.resolve());
+    await withinDeadline(STOP_MS, this.#comparing);
   }
 
-  async #compareUntilDone(): Promise<void> {
+  async #untilCompared(): Promise<void> {
     const backoff = new Backoff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
-    while (this.#wantsAgain && !this.#stopping.signal.aborted) {
-      this.#wantsAgain = false;
+    while (!this.#stopping.signal.aborted) {
       try {
         await this.#compareOnce();
         this.#isReady();
-        backoff.reset();
+        return;
       } catch (error) {
         if (this.#stopping.signal.aborted) return;
         this.#options.logger.warn(
           { code: codeOf(error), retryInMs: backoff.nextMs, err: error },
           'the index of sessions could not be compared with their logs',
         );
-        this.#wantsAgain = true;
         await backoff.pause(this.#stopping.signal);
       }
     }

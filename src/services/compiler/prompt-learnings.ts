@@ -48,7 +48,8 @@ export function createPromptLearnings(options: PromptLearningsOptions): PromptLe
     const known = { total: active.size, pending, sequence };
     const none: LearningsInPrompt = { ...known, method: 'recency', ranked: [] };
     if (active.size === 0 || maxResults === 0) return none;
-    const query = queryOf(session, request);
+    const query =
+      request.kind === 'dispatch' ? taskText(session, request) : (request.taskPrompt ?? whatIsAhead(session));
     const minSimilarity = request.minSimilarity ?? DEFAULT_MIN_SIMILARITY;
     const found = await relevance(active, query, { maxResults, minSimilarity });
     // Irrelevant learnings are useful only in a session start.
@@ -71,13 +72,6 @@ export function createPromptLearnings(options: PromptLearningsOptions): PromptLe
       return { learningsError: { code, message: error instanceof Error ? error.message : String(error) } };
     }
   };
-}
-
-/** Returns the task in words. */
-function queryOf(session: SessionState, request: CompileRequest): string {
-  return request.kind === 'dispatch'
-    ? taskText(session, request)
-    : (request.taskPrompt ?? whatIsAhead(session));
 }
 
 /** A session start lists at least the proposals; a template without a placeholder needs learnings only if they are requested. */

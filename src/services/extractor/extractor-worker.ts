@@ -33,7 +33,6 @@ import { archivedResult } from '../../memory/session/charter.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
 import { defined } from '../../shared/collections.js';
 import { admission, type Forgetting, HELD_BACK_MS, type Process } from '../common/process-parts.js';
-import { backlogMetrics } from '../common/service-metrics.js';
 import type { Service } from '../common/service-shell.js';
 import { isHarvested, type ReviewHarvest, reviewHarvest } from '../learnings/harvesters.js';
 import { type Counted, ResultWriter, StatementWriter } from './result-writer.js';
@@ -370,6 +369,14 @@ export async function openExtractor(parts: Process, own: NatsPorts): Promise<Ser
   );
   shutdown.add('the extractor', () => extractor.stop());
   const backlog = () => own.source.backlog();
+  const backlogMetrics: Collector = async () => {
+    const { waiting, inHand } = await backlog();
+    const of = { consumer: EXTRACTOR_CONSUMER };
+    return {
+      throughline_dispatches_pending: [[of, waiting]],
+      throughline_dispatches_unacknowledged: [[of, inHand]],
+    };
+  };
   return {
     numbers: async () => ({
       ...extractor.stats,
@@ -377,7 +384,7 @@ export async function openExtractor(parts: Process, own: NatsPorts): Promise<Ser
       setAside: extractor.setAside(),
       backlog: await backlog(),
     }),
-    metrics: [extractorMetrics(extractor), backlogMetrics(EXTRACTOR_CONSUMER, backlog)],
+    metrics: [extractorMetrics(extractor), backlogMetrics],
   };
 }
 

@@ -7,6 +7,7 @@ import type { ProjectCommander, ProjectReader, SessionReader } from '../../engin
 import type { DispatchDelivery } from '../../engine/ports/dispatch-source.js';
 import type { Logger } from '../../engine/ports/logger-and-clock.js';
 import type { LearningLog } from '../../engine/ports/session-log.js';
+import { batched } from '../../engine/runtime/pacing.js';
 import type { LearningDecision } from '../../memory/learnings/decide-learning.js';
 import { demandsOf, dueProposals, noteProposals, type Proposed } from '../../memory/learnings/harvest.js';
 import type { LearningState } from '../../memory/learnings/learnings-state.js';
@@ -87,46 +88,12 @@ interface NoteHarvesterOptions {
 }
 
 /**
- * Proposes learnings from the notes of a session in the background. Each round looks at all notes, so that one missed by a
- * crash or a fault is proposed with the next; known ones are skipped.
+ * Proposes learnings from the notes of sessions in the background. Each round looks at all notes of a session, so that one missed
+ * by a crash or a fault is proposed with the next; known ones are skipped.
  */
-export class NoteHarvester {
-  readonly #options: NoteHarvesterOptions;
-  /** The newest round of each session; rounds of one session run one after the other. */
-  readonly #rounds = new Map<Token, Promise<void>>();
-  /** Sessions whose newest round has not begun: it will see every note. */
-  readonly #waiting = new Set<Token>();
-
-  constructor(options: NoteHarvesterOptions) {
-    this.#options = options;
-  }
-
-  schedule(session: Token): void {
-    if (this.#waiting.has(session)) return;
-    this.#waiting.add(session);
-    const before = this.#rounds.get(session) ?? Promise.resolve();
-    const round = before
-      .then(() => {
-        this.#waiting.delete(session);
-        return this.#harvest(session);
-      })
-      .catch((error: unknown) => {
-        const fields = { session, code: codeOf(error), err: error };
-        this.#options.logger.warn(fields, 'notes not proposed: tried again with the next note');
-      })
-      .finally(() => {
-        if (this.#rounds.get(session) === round) this.#rounds.delete(session);
-      });
-    this.#rounds.set(session, round);
-  }
-
-  /** Waits for the running rounds. */
-  async stop(): Promise<void> {
-    await Promise.all(this.#rounds.values());
-  }
-
-  async #harvest(session: Token): Promise<void> {
-    const { reader, projects, inBackground, lifecycle } = this.#options;
+export function noteHarvester(options: NoteHarvesterOptions) {
+  const { reader, projects, inBackground, lifecycle, logger } = options;
+  const harvest = async (session: Token) => {
     const assertSameGeneration = await generationGuard(lifecycle, session);
     const known = (await reader.load(session)).folded.state;
     const project = projectOf(known.charter.project);
@@ -137,5 +104,20 @@ export class NoteHarvester {
       await assertSameGeneration();
       await inBackground(project, 'propose', proposing(due));
     }
-  }
+  };
+  const round = batched(async (sessions: readonly Token[]) => {
+    for (const session of new Set(sessions))
+      await harvest(session).catch((error: unknown) => {
+        const fields = { session, code: codeOf(error), err: error };
+        logger.warn(fields, 'notes not proposed: tried again with the next note');
+      });
+  });
+  let newest = Promise.resolve();
+  return {
+    schedule(session: Token): void {
+      newest = round(session);
+    },
+    /** Waits for the rounds that were scheduled. */
+    stop: () => newest,
+  };
 }

@@ -16,7 +16,7 @@ import { VERSION } from '../../version.js';
 import type { Process } from '../common/process-parts.js';
 import { numbersOf } from '../common/service-context.js';
 import { type Asked, endpointsOf, type Handlers, type Service } from '../common/service-shell.js';
-import { NoteHarvester } from '../learnings/harvesters.js';
+import { noteHarvester } from '../learnings/harvesters.js';
 import { type Archiver, lifecyclePorts } from '../lifecycle/archive-session.js';
 import { createEraseTool } from '../lifecycle/erase-statement.js';
 import { createRetentionTools } from '../lifecycle/follow-retention.js';
@@ -39,7 +39,7 @@ const USUAL_PAYLOAD = 1024 * 1024;
 export async function openTools(parts: Process): Promise<Service> {
   const { config, shutdown, nats, sessions, projects } = parts;
   const given = lifecyclePorts(parts, await parts.known());
-  const harvester = new NoteHarvester(given);
+  const harvester = noteHarvester(given);
   shutdown.add('the note harvester', () => harvester.stop());
   const ports = {
     ...given,

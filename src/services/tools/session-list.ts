@@ -76,7 +76,7 @@ export class SessionList {
     return {
       sessions: page.rows.map((row) => this.#listed(row, request)),
       total: page.total,
-      ...(next && { next: cursorAt(next) }),
+      ...(next && { next: cursorOf('sessions', next.rank, next.at, next.session, next.asOf) }),
     };
   }
 
@@ -157,10 +157,6 @@ function newestOf(stale: ReadonlySet<Row>, names: readonly string[] | undefined)
     else known += 1;
     return row.known === undefined ? unknown <= MOST_UNKNOWN : known <= MOST_STALE;
   });
-}
-
-function cursorAt({ rank, at, session, asOf }: PagePlace): string {
-  return cursorOf('sessions', rank, at, session, asOf);
 }
 
 function placeIn(cursor: string): PagePlace {

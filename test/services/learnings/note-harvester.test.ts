@@ -8,7 +8,7 @@ import { createCommander } from '../../../src/engine/folding/commander.js';
 import { createSessionReader } from '../../../src/engine/folding/session-folding.js';
 import { silentLogger, systemClock } from '../../../src/engine/ports/logger-and-clock.js';
 import { DEFAULT_LIMITS } from '../../../src/memory/session/session-state.js';
-import { NoteHarvester } from '../../../src/services/learnings/harvesters.js';
+import { noteHarvester } from '../../../src/services/learnings/harvesters.js';
 import { MemoryLearningLog } from '../../doubles/memory-learning-log.js';
 import { MemorySessionLog } from '../../doubles/memory-session-log.js';
 import { MemorySnapshotStore } from '../../doubles/memory-snapshot-store.js';
@@ -42,7 +42,7 @@ async function harvesterAfter(failures: number) {
     newId: randomUUID,
     random: () => 0,
   });
-  const harvester = new NoteHarvester({
+  const harvester = noteHarvester({
     reader: sessions,
     projects,
     inBackground: command,
@@ -51,7 +51,7 @@ async function harvesterAfter(failures: number) {
   return { harvester, learnings, read };
 }
 
-describe('NoteHarvester', () => {
+describe('noteHarvester', () => {
   it('the note harvester proposes with the next note what a fault has kept from the project', async () => {
     const { harvester, learnings, read } = await harvesterAfter(1);
     harvester.schedule(SESSION);
