@@ -86,7 +86,7 @@ export class NatsDispatchSource implements DispatchSource {
     };
     try {
       await ensure();
-      return new NatsConsumption({
+      const consumption = new NatsConsumption({
         connection: this.#ports.connection,
         stream: DISPATCH_STREAM,
         consumer: EXTRACTOR_CONSUMER,
@@ -100,6 +100,7 @@ export class NatsDispatchSource implements DispatchSource {
           return (await ifExists(consumers.info(DISPATCH_STREAM, EXTRACTOR_CONSUMER))) !== undefined;
         },
       });
+      return { close: () => consumption.close() };
     } catch (error) {
       throw toThroughlineError(error, 'opening the dispatch consumer');
     }
