@@ -16,7 +16,7 @@ import {
   refuseStrangersOnSessions,
 } from './jetstream/topology.js';
 import { KvBucket } from './stores/kv-bucket.js';
-import { DispatchNumbers, KvLease, NatsRetentionStore, NatsTelemetryStore } from './stores/kv-stores.js';
+import { dispatchNumbers, leaseStore, retentionStore, telemetryStore } from './stores/kv-stores.js';
 import { NatsDispatchSource } from './stores/nats-dispatch-source.js';
 import { NatsPromptRing } from './stores/nats-prompt-ring.js';
 import { NatsRejectedStore } from './stores/nats-rejected-store.js';
@@ -48,16 +48,6 @@ export interface NatsOptions {
   readonly lifecycle?: ForgottenSessions;
 }
 
-/** Failure is not fatal: prompts are compiled without their traces as well. */
-async function tryPromptsStream(jsm: JetStreamManager, replicas: number, logger: Logger): Promise<void> {
-  try {
-    await ensurePromptsStream(jsm, { replicas });
-  } catch (error) {
-    const err = toThroughlineError(error, 'making the stream of prompts');
-    logger.warn({ code: err.code, err }, 'compiled prompts are not kept');
-  }
-}
-
 /** From this many streams on, the server takes seconds to start, and a prompt right after that waits. */
 const MANY_STREAMS = 2000;
 
@@ -86,19 +76,22 @@ export async function openNats(options: NatsOptions) {
     const layout = await (makes ? recordedLayout(ports, wanted) : seenLayout(ports, wanted));
     const log = new NatsSessionLog(ports, layout, lifecycle);
     const bucketOptions = { replicas, timeoutMs };
-    const numbers = new DispatchNumbers(connection, bucketOptions);
+    const numbers = dispatchNumbers(connection, bucketOptions);
     if (makes) {
       await ensureDispatchStream(jsm, { replicas }, numbers);
       await ensureRejectedStream(jsm, { replicas });
       await refuseStrangersOnSessions(jsm, layout);
       await ensureLearningsStream(jsm, { replicas });
-      await tryPromptsStream(jsm, replicas, logger);
+      // Not fatal: prompts are compiled without their traces as well.
+      await ensurePromptsStream(jsm, { replicas }).catch((error: unknown) => {
+        const err = toThroughlineError(error, 'making the stream of prompts');
+        logger.warn({ code: err.code, err }, 'compiled prompts are not kept');
+      });
       if (layout.layout === 'per-session') await warnOfManyStreams(jsm, logger);
     }
     const snapshots = new NatsSnapshotStore(connection, { ...bucketOptions, lifecycle });
     const learningSnapshots = new NatsSnapshotStore(connection, { ...bucketOptions, prefix: PROJECT_KEY });
     if (makes) await snapshots.ensure();
-    const bucket = new KvBucket(connection, bucketOptions);
     return {
       connection,
       layout,
@@ -110,11 +103,11 @@ export async function openNats(options: NatsOptions) {
       source: new NatsDispatchSource({ ...ports, logger, ackWaitMs, maxInHand, numbers }),
       numbers,
       rejected: new NatsRejectedStore(ports),
-      telemetry: new NatsTelemetryStore(connection, bucketOptions),
+      telemetry: telemetryStore(connection, bucketOptions),
       prompts: new NatsPromptRing(ports, lifecycle),
       eraser: new NatsSessionEraser(ports, layout),
-      retention: new NatsRetentionStore(bucket),
-      leases: new KvLease(connection, bucketOptions),
+      retention: retentionStore(new KvBucket(connection, bucketOptions)),
+      leases: leaseStore(connection, bucketOptions),
       /** Opens the lifecycle records, which are followed until `close`: once per process. */
       openLifecycle: () => NatsSessionLifecycle.open(connection, { replicas, timeoutMs, logger }),
       /** Opens the server's clock; requires the bucket of snapshots. */

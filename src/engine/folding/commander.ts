@@ -1,11 +1,5 @@
 import { ThroughlineError } from '../../contracts/errors.js';
-import {
-  type DecisionOn,
-  EVENT_VERSION,
-  type Refusal,
-  type ReplyOn,
-  type Unstamped,
-} from '../../contracts/event.js';
+import { type DecisionOn, EVENT_VERSION, type ReplyOn, type Unstamped } from '../../contracts/event.js';
 import type { Token } from '../../contracts/names.js';
 import type { Clock } from '../ports/logger-and-clock.js';
 import type { EventLog } from '../ports/session-log.js';
@@ -117,7 +111,10 @@ async function execute<State extends Timed, Event extends Stamped>(
       if (state.sequence > through) continue;
     }
     const decision = decide(state);
-    if (decision.kind === 'refuse') throw refusal(decision);
+    if (decision.kind === 'refuse') {
+      const { code, message, details } = decision;
+      throw new ThroughlineError(code, message, details && { details });
+    }
     if (decision.kind === 'answer') return answered(state, decision.reply);
     const { lastCommand: after = state.sequence } = state;
     const id = options.newId();
@@ -157,10 +154,6 @@ function answered<State extends Timed, Event extends Stamped>(
     reply: { ...reply(state), sequence: state.sequence },
     ...(appended !== undefined && { appended }),
   };
-}
-
-function refusal({ code, message, details }: Refusal): ThroughlineError {
-  return new ThroughlineError(code, message, details && { details });
 }
 
 /** Makes event times monotonic, whatever the clocks of several machines say. */

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import type { ErrorCode } from '../../contracts/error-codes.js';
 import { codeOf, ThroughlineError } from '../../contracts/errors.js';
 import { type EventFormat, type LogKind, readEvent, type Stored, writeEvent } from '../../contracts/event.js';
 import type { Token } from '../../contracts/names.js';
@@ -159,19 +160,17 @@ export class StateReader<State extends Sequenced, Event extends { readonly type:
     const { kind } = this.#options.folding.format;
     const newest = await this.load(key);
     const { sequence: at, checkpoint = 0 } = newest.folded.state;
+    const fault = (code: ErrorCode, why: string, more = {}) =>
+      new ThroughlineError(code, `asOf is ${sequence}, but ${why}`, {
+        details: { [kind]: key, asOf: sequence, ...more },
+      });
     if (sequence < checkpoint) {
-      throw new ThroughlineError(
-        'not_found',
-        `asOf is ${sequence}, but the events of ${kind} ${key} before ${checkpoint} were removed: ask for that sequence or a later one`,
-        { details: { [kind]: key, asOf: sequence, from: checkpoint } },
-      );
+      const removed = `the events of ${kind} ${key} before ${checkpoint} were removed`;
+      throw fault('not_found', `${removed}: ask for that sequence or a later one`, { from: checkpoint });
     }
     if (at < sequence) {
-      throw new ThroughlineError(
-        'not_caught_up',
-        `asOf is ${sequence}, but ${kind} ${key} is at ${at}: ask for that sequence or an earlier one`,
-        { details: { [kind]: key, asOf: sequence, sequence: at } },
-      );
+      const why = `${kind} ${key} is at ${at}: ask for that sequence or an earlier one`;
+      throw fault('not_caught_up', why, { sequence: at });
     }
     const { log, snapshots } = this.#options;
     const snapshot = await snapshots.loadAtOrBefore(key, sequence);
@@ -180,13 +179,7 @@ export class StateReader<State extends Sequenced, Event extends { readonly type:
     const read = await log.read(key, range);
     // Every log is empty before its first event.
     if (sequence > 0 && range.after === 0 && read.through === 0)
-      throw new ThroughlineError(
-        'not_found',
-        `asOf is ${sequence}, but the log of ${kind} ${key} begins later`,
-        {
-          details: { [kind]: key, asOf: sequence },
-        },
-      );
+      throw fault('not_found', `the log of ${kind} ${key} begins later`);
     const replayed = this.#fold(folded, read);
     return { folded, replayed, isWhole: true };
   }
@@ -297,10 +290,15 @@ export class StateReader<State extends Sequenced, Event extends { readonly type:
   async #start(key: Token, snapshot: StoredSnapshot | undefined, generation: string): Promise<Folded<State>> {
     const { folding, logger, snapshots } = this.#options;
     const decoded = snapshot && folding.decode(key, snapshot.text);
-    if (decoded?.ok) {
-      const { state } = decoded;
-      return { key, state, snapshotSequence: state.sequence, sinceSnapshot: 0, epoch: undefined, generation };
-    }
+    const begun = (state: State): Folded<State> => ({
+      key,
+      state,
+      snapshotSequence: state.sequence,
+      sinceSnapshot: 0,
+      epoch: undefined,
+      generation,
+    });
+    if (decoded?.ok) return begun(decoded.state);
     if (decoded !== undefined) {
       logger.warn(
         { [folding.format.kind]: key, code: 'schema_invalid', reason: decoded.reason },
@@ -310,14 +308,7 @@ export class StateReader<State extends Sequenced, Event extends { readonly type:
     if (snapshot !== undefined && snapshot.sequence > 0) {
       return this.#start(key, await snapshots.loadAtOrBefore(key, snapshot.sequence - 1), generation);
     }
-    return {
-      key,
-      state: folding.empty(key),
-      snapshotSequence: 0,
-      sinceSnapshot: 0,
-      epoch: undefined,
-      generation,
-    };
+    return begun(folding.empty(key));
   }
 }
 

@@ -16,7 +16,7 @@ import { ifExists, toThroughlineError } from '../connection/nats-errors.js';
 import { beginRestoring, isRestoring, LAYOUT_STREAM, recordRestored } from '../jetstream/layout-record.js';
 import { RESTORING_SUBJECT, SHARDS, shardConfig, subjectsOf } from '../jetstream/topology.js';
 import { KvBucket, LIFECYCLE_STREAM } from '../stores/kv-bucket.js';
-import { NatsRetentionStore } from '../stores/kv-stores.js';
+import { retentionStore } from '../stores/kv-stores.js';
 import { type BackupManifest, checkCopy, ownStreams, readCopy, readManifest } from './back-up.js';
 import { type NamedConfig, restoreStream } from './stream-transfer.js';
 
@@ -54,7 +54,7 @@ export async function restore(connection: NatsConnection, options: RestoreOption
     await beginRestoring(jsm, ports, replicas);
     await restoreAll(connection, jsm, manifest, options);
     // Rules would remove old data before anyone has looked at it.
-    const rules = new NatsRetentionStore(new KvBucket(connection, { replicas, timeoutMs }));
+    const rules = retentionStore(new KvBucket(connection, { replicas, timeoutMs }));
     await rules.changeRules(() => NO_RULES);
     // Services set the rest.
     await jsm.consumers.add(names.DISPATCH_STREAM, {

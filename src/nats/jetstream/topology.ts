@@ -74,8 +74,8 @@ const SEQUENCE_MARGIN = 100_000;
 /** Gap behind the mark of dispatch numbers, which lags behind while the keeper does not run. */
 const DISPATCH_MARGIN = 1_000_000;
 
-/** The highest number that `DISPATCH` is known to have given: see `DispatchNumbers`. */
-interface HighWaterMark {
+/** The highest number that `DISPATCH` is known to have given: see `dispatchNumbers`. */
+export interface HighWaterMark {
   highest(): Promise<number | undefined>;
   record(number: number): Promise<void>;
 }

@@ -1,6 +1,11 @@
 import type { NatsConnection } from 'nats';
 import { z } from 'zod';
-import { added, type SessionTelemetry, sessionTelemetry } from '../../contracts/compile-request.js';
+import {
+  added,
+  NO_TELEMETRY,
+  type SessionTelemetry,
+  sessionTelemetry,
+} from '../../contracts/compile-request.js';
 import { ThroughlineError } from '../../contracts/errors.js';
 import { NO_RULES, type RetentionRules, retentionRules } from '../../contracts/lifecycle-record.js';
 import {
@@ -29,77 +34,61 @@ const LEASES: BucketKind = {
 const lease = z.object({ holder: z.string(), since: z.string(), renewed: z.string().exactOptional() });
 
 /** Leases in the bucket `session_leases`. The server expires them. */
-export class KvLease implements LeaseStore {
-  readonly #bucket: KvBucket;
-
-  constructor(connection: NatsConnection, options: BucketOptions) {
-    this.#bucket = new KvBucket(connection, options, LEASES);
-  }
-
-  async claim(key: string, { holder, ttlMs, at, ended = [] }: LeaseClaim): Promise<Lease> {
-    let current: Lease = { holder, since: at };
-    const next = (last: StreamMessage | undefined) => {
-      const there = valueIn(lease, last);
-      const isTaken = there !== undefined && there.holder !== holder && !ended.includes(there.holder);
-      current = isTaken
-        ? there
-        : there?.holder === holder
-          ? { ...there, renewed: at }
-          : { holder, since: at };
-      return isTaken ? KEPT : current;
-    };
-    await this.#bucket.write(key, next, () => ttlMs);
-    return current;
-  }
-
-  /** Returns the lease as it is held; undefined if it is free. */
-  async read(key: string): Promise<Lease | undefined> {
-    let current: Lease | undefined;
-    await this.#bucket.write(key, (last) => {
-      current = valueIn(lease, last);
-      return KEPT;
-    });
-    return current;
-  }
-
-  async release(key: string, holder: string): Promise<void> {
-    let isAsked = false;
-    await this.#bucket.write(key, (last) => {
-      // A later claim wins, even by the same holder.
-      const isGiven = !isAsked && valueIn(lease, last)?.holder === holder;
-      isAsked = true;
-      return isGiven ? GONE : KEPT;
-    });
-  }
+export function leaseStore(connection: NatsConnection, options: BucketOptions) {
+  const bucket = new KvBucket(connection, options, LEASES);
+  return {
+    async claim(key: string, { holder, ttlMs, at, ended = [] }: LeaseClaim): Promise<Lease> {
+      let current: Lease = { holder, since: at };
+      const next = (last: StreamMessage | undefined) => {
+        const there = valueIn(lease, last);
+        if (there?.holder === holder) current = { ...there, renewed: at };
+        else if (there === undefined || ended.includes(there.holder)) current = { holder, since: at };
+        else {
+          current = there;
+          return KEPT;
+        }
+        return current;
+      };
+      await bucket.write(key, next, () => ttlMs);
+      return current;
+    },
+    /** Returns the lease as it is held; undefined if it is free. */
+    async read(key: string): Promise<Lease | undefined> {
+      return valueIn(lease, await bucket.get(key));
+    },
+    async release(key: string, holder: string): Promise<void> {
+      let isAsked = false;
+      await bucket.write(key, (last) => {
+        // A later claim wins, even by the same holder.
+        const isGiven = !isAsked && valueIn(lease, last)?.holder === holder;
+        isAsked = true;
+        return isGiven ? GONE : KEPT;
+      });
+    },
+  } satisfies LeaseStore & { read(key: string): Promise<Lease | undefined> };
 }
 
-/** The retention rules, a key in the bucket `session_lifecycle`. */
-export class NatsRetentionStore {
-  readonly #bucket: KvBucket;
-
-  constructor(bucket: KvBucket) {
-    this.#bucket = bucket;
-  }
-
-  /** @throws ThroughlineError `unavailable`, `permission_denied`, or `config_invalid` for rules of a newer version */
-  async rules(): Promise<RetentionRules> {
-    const stored = await this.#bucket.get(RETENTION_KEY);
-    return (stored && rulesIn(stored)) ?? NO_RULES;
-  }
-
-  /** Replaces the rules by `next(before)`, by compare-and-set; an error of `next` cancels the change. Throws as `rules`. */
-  async changeRules(next: (before: RetentionRules) => RetentionRules): Promise<RetentionRules> {
-    let after = NO_RULES;
-    await this.#bucket.write(RETENTION_KEY, (stored) => {
-      after = next((stored && rulesIn(stored)) ?? NO_RULES);
+/**
+ * The retention rules, a key in the bucket `session_lifecycle`. Both throw ThroughlineError `unavailable`, `permission_denied`,
+ * or `config_invalid` for rules of a newer version.
+ */
+export function retentionStore(bucket: KvBucket) {
+  return {
+    rules: async () => rulesIn(await bucket.get(RETENTION_KEY)),
+    /** Replaces the rules by `next(before)`, by compare-and-set; an error of `next` cancels the change. */
+    async changeRules(next: (before: RetentionRules) => RetentionRules): Promise<RetentionRules> {
+      let after = NO_RULES;
+      await bucket.write(RETENTION_KEY, (stored) => {
+        after = next(rulesIn(stored));
+        return after;
+      });
       return after;
-    });
-    return after;
-  }
+    },
+  };
 }
 
-function rulesIn(message: StreamMessage): RetentionRules | undefined {
-  if (isDeletion(message)) return undefined;
+function rulesIn(message: StreamMessage | undefined): RetentionRules {
+  if (message === undefined || isDeletion(message)) return NO_RULES;
   const rules = valueIn(retentionRules, message);
   if (rules !== undefined) return rules;
   throw new ThroughlineError(
@@ -115,24 +104,15 @@ const BUCKET: BucketKind = {
 };
 
 /** Telemetry in the bucket `session_telemetry`: a key per session, JSON on one line. */
-export class NatsTelemetryStore {
-  readonly #bucket: KvBucket;
-
-  constructor(connection: NatsConnection, options: BucketOptions) {
-    this.#bucket = new KvBucket(connection, options, BUCKET);
-  }
-
-  async load(session: Token): Promise<SessionTelemetry | undefined> {
-    return valueIn(sessionTelemetry, await this.#bucket.get(session));
-  }
-
-  /** Adds a process' counters. @throws ThroughlineError `unavailable`: they may be stored; `conflict` after too many lost races */
-  async add(session: Token, counts: SessionTelemetry): Promise<void> {
-    await this.#bucket.write(session, (last) => {
-      const stored = valueIn(sessionTelemetry, last);
-      return stored === undefined ? counts : added(stored, counts);
-    });
-  }
+export function telemetryStore(connection: NatsConnection, options: BucketOptions) {
+  const bucket = new KvBucket(connection, options, BUCKET);
+  return {
+    load: async (session: Token) => valueIn(sessionTelemetry, await bucket.get(session)),
+    /** Adds a process' counters. @throws ThroughlineError `unavailable`: they may be stored; `conflict` after too many lost races */
+    async add(session: Token, counts: SessionTelemetry): Promise<void> {
+      await bucket.write(session, (last) => added(valueIn(sessionTelemetry, last) ?? NO_TELEMETRY, counts));
+    },
+  };
 }
 
 const KEY = 'dispatches';
@@ -144,22 +124,16 @@ const mark = z.object({ v: z.literal(1), highest: z.int().nonnegative() });
  * Sessions identify a result by its number. If `DISPATCH` gave a number twice, the second result would count as a duplicate. So
  * a missing stream is created above the mark, and services refuse to start on a stream below it: it was restored alone.
  */
-export class DispatchNumbers {
-  readonly #bucket: KvBucket;
-
-  constructor(connection: NatsConnection, options: BucketOptions) {
-    this.#bucket = new KvBucket(connection, options, { ...LIFECYCLE, reads: 'any' });
-  }
-
-  /** Returns the mark, or `undefined` in a new installation. */
-  async highest(): Promise<number | undefined> {
-    return valueIn(mark, await this.#bucket.get(KEY))?.highest;
-  }
-
-  /** Raises the mark to a number that `DISPATCH` has given; it never goes down. */
-  async record(number: number): Promise<void> {
-    await this.#bucket.write(KEY, (last) =>
-      (valueIn(mark, last)?.highest ?? -1) >= number ? KEPT : { v: 1, highest: number },
-    );
-  }
+export function dispatchNumbers(connection: NatsConnection, options: BucketOptions) {
+  const bucket = new KvBucket(connection, options, { ...LIFECYCLE, reads: 'any' });
+  return {
+    /** Returns the mark, or `undefined` in a new installation. */
+    highest: async () => valueIn(mark, await bucket.get(KEY))?.highest,
+    /** Raises the mark to a number that `DISPATCH` has given; it never goes down. */
+    async record(number: number): Promise<void> {
+      await bucket.write(KEY, (last) =>
+        (valueIn(mark, last)?.highest ?? -1) >= number ? KEPT : { v: 1, highest: number },
+      );
+    },
+  };
 }

@@ -9,12 +9,11 @@ import type {
 import type { Logger } from '../../engine/ports/logger-and-clock.js';
 import { API, apiCode, ifExists, toThroughlineError } from '../connection/nats-errors.js';
 import { NatsConsumption } from '../jetstream/dispatch-consumption.js';
-import { ensureDispatchStream, type StorePorts } from '../jetstream/topology.js';
-import type { DispatchNumbers } from './kv-stores.js';
+import { ensureDispatchStream, type HighWaterMark, type StorePorts } from '../jetstream/topology.js';
 
 interface DispatchSourcePorts extends StorePorts {
   readonly logger: Logger;
-  readonly numbers: DispatchNumbers;
+  readonly numbers: HighWaterMark;
   readonly ackWaitMs: number;
   /** Dispatches that one worker fetches at a time. */
   readonly maxInHand: number;

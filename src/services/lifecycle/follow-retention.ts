@@ -6,7 +6,7 @@ import type { SessionReader } from '../../engine/folding/session-folding.js';
 import type { HeldLease } from '../../engine/ports/lease-store.js';
 import type { Clock, Logger } from '../../engine/ports/logger-and-clock.js';
 import type { SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
-import type { NatsRetentionStore } from '../../nats/stores/kv-stores.js';
+import type { NatsPorts } from '../../nats/open-nats.js';
 import { spanMs } from '../../shared/text.js';
 import type { Handlers } from '../common/service-shell.js';
 import type { Row, SessionTable } from '../common/session-table.js';
@@ -55,7 +55,7 @@ function dueSession(
 
 export interface RetentionPorts extends DuePorts {
   readonly lifecycle: SessionLifecycle;
-  readonly store: Pick<NatsRetentionStore, 'rules'>;
+  readonly store: Pick<NatsPorts['retention'], 'rules'>;
   readonly reader: Pick<SessionReader, 'load'>;
   readonly archiver: Pick<Archiver, 'archive'>;
   readonly clock: Clock;
@@ -107,7 +107,7 @@ async function carriedOut(
 }
 
 interface RetentionToolsPorts extends DuePorts {
-  readonly store: Pick<NatsRetentionStore, 'rules' | 'changeRules'>;
+  readonly store: NatsPorts['retention'];
   readonly logger: Logger;
   readonly clock: Clock;
 }

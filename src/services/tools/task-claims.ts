@@ -12,7 +12,7 @@ import {
   hasReturned,
   withoutClaims,
 } from '../../memory/session/task-board.js';
-import type { KvLease } from '../../nats/stores/kv-stores.js';
+import type { NatsPorts } from '../../nats/open-nats.js';
 import { hashOf } from '../../shared/hash.js';
 import { claimedBy } from '../../shared/wire-words.js';
 import type { ToolPorts } from '../common/service-context.js';
@@ -24,7 +24,7 @@ import type { Handler } from '../common/service-shell.js';
  * of two that claim at once is refused.
  */
 interface ClaimPorts extends Pick<ToolPorts, 'reader' | 'command' | 'tracker' | 'clock'> {
-  readonly leases: Pick<KvLease, 'claim' | 'read' | 'release'>;
+  readonly leases: NatsPorts['leases'];
 }
 
 type Reply = ReplyTo<'tool.task-next'>;

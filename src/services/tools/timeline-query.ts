@@ -37,7 +37,7 @@ const EVERYTHING = '>';
 /** Position in the timeline: a sequence, or behind a prompt that reflects it. */
 interface Place {
   readonly sequence: number;
-  readonly prompt?: string;
+  readonly prompt?: string | undefined;
 }
 
 export function createTimelineService({ log, prompts }: TimelinePorts) {
@@ -83,15 +83,13 @@ export function createTimelineService({ log, prompts }: TimelinePorts) {
 function page(found: readonly TimelineEntry[], limit: number, sequence: number): TimelineListed {
   const entries = found.slice(0, limit);
   const last = entries.at(-1);
-  return { entries, ...(last !== undefined && { next: cursorTo(placeAfter(last)) }), sequence };
+  const isPrompt = last?.prompt !== undefined;
+  const place = last && { sequence: last.sequence - (isPrompt ? 0 : 1), prompt: last.prompt?.id };
+  return { entries, ...(place && { next: cursorTo(place) }), sequence };
 }
 
-function placeAfter({ sequence, prompt }: TimelineEntry): Place {
-  return prompt === undefined ? { sequence: sequence - 1 } : { sequence, prompt: prompt.id };
-}
-
-function cursorTo({ sequence, prompt }: Place): string {
-  return cursorOf('timeline', sequence, prompt ?? '');
+function cursorTo({ sequence, prompt = '' }: Place): string {
+  return cursorOf('timeline', sequence, prompt);
 }
 
 function placeIn(cursor: string): Place {
