@@ -74,10 +74,8 @@ export class NatsSessionEraser {
   ): Promise<void> {
     const { prompts, ...places } = placesOf(this.#layout, session);
     for (const kind of ['events', 'dispatches'] as const)
-      for (const sequence of some[kind]) {
-        const { stream, subjects } = places[kind];
-        await eraseMessages(this.#ports, stream, subjects, { from: sequence, through: sequence });
-      }
+      for (const from of some[kind])
+        await eraseMessages(this.#ports, places[kind].stream, places[kind].subjects, { from, through: from });
     await eraseMessages(this.#ports, prompts.stream, prompts.subjects);
   }
 

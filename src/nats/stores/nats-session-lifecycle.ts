@@ -14,6 +14,7 @@ import {
   TOMBSTONE_MS,
 } from '../../engine/ports/session-lifecycle.js';
 import { batched } from '../../engine/runtime/pacing.js';
+import { defined } from '../../shared/collections.js';
 import { jsonOf } from '../../shared/text.js';
 import { onConnectionState } from '../connection/connect-nats.js';
 import type { StreamMessage } from '../jetstream/direct-get.js';
@@ -204,12 +205,8 @@ export class NatsSessionLifecycle implements SessionLifecycle {
     const { session, forgotten } = known.record;
     if (session !== undefined) this.#named.set(session, known.record);
     const name = session ?? before?.record.session;
-    if (
-      name !== undefined &&
-      forgotten !== undefined &&
-      forgotten.status !== before?.record.forgotten?.status
-    )
-      for (const listener of [...this.#listeners]) listener(name);
+    if (name === undefined || !forgotten || forgotten.status === before?.record.forgotten?.status) return;
+    for (const listener of [...this.#listeners]) listener(name);
   }
 
   #drop(key: string): void {
@@ -221,10 +218,5 @@ export class NatsSessionLifecycle implements SessionLifecycle {
 
 function recordOf(session: Token, { archived, forgotten }: SessionRecord): LifecycleRecord {
   const isNamed = archived !== undefined || forgotten?.status === 'forgetting';
-  return {
-    v: 1,
-    ...(isNamed && { session }),
-    ...(archived && { archived }),
-    ...(forgotten && { forgotten }),
-  };
+  return { v: 1, ...(isNamed && { session }), ...defined({ archived, forgotten }) };
 }

@@ -127,7 +127,13 @@ const ENVELOPE_BYTES = 4096;
 
 /** Returns the ports of archiving, forgetting and retention. */
 export function lifecyclePorts(
-  { nats, sessions, projects, lifecycle, logger }: LifecycleParts,
+  {
+    nats,
+    sessions,
+    projects,
+    lifecycle,
+    logger,
+  }: Pick<Process, 'nats' | 'sessions' | 'projects' | 'lifecycle' | 'logger'>,
   { table, feed, now }: KnownSessions,
 ) {
   const { reader, command } = sessions;
@@ -153,8 +159,6 @@ export function lifecyclePorts(
     clock: clockBy(now),
   };
 }
-
-type LifecycleParts = Pick<Process, 'nats' | 'sessions' | 'projects' | 'lifecycle' | 'logger'>;
 
 export function maxEventBytes({ info }: NatsPorts['connection']): number {
   return (info?.max_payload ?? USUAL_PAYLOAD) - ENVELOPE_BYTES;

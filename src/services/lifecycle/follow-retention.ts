@@ -72,15 +72,22 @@ export async function followRules(
   rules: RetentionRules,
   lease: HeldLease,
 ): Promise<void> {
-  const { logger, table } = ports;
+  const { logger, table, archiver, reader } = ports;
   for (const { session } of await dueSessions(ports, rules)) {
     await lease.confirm();
     const row = table.get(session);
     const due = row && dueSession(ports, rules, row);
     if (row === undefined || due === undefined) continue;
     try {
-      if (await carriedOut(ports, due, row.sequence))
-        logger.info(due, `a session was handled by a rule of retention: ${due.action}`);
+      // The log may say something else than the table.
+      if (due.action === 'archive') {
+        const reason = `retention: no activity for ${due.after}`;
+        if (row.sequence === 0 || !(await archiver.archive(session, row.sequence, reason))) continue;
+      } else {
+        if ((await reader.load(session)).folded.state.charter.archived === undefined) continue;
+        await beginForgetting(ports, session);
+      }
+      logger.info(due, `a session was handled by a rule of retention: ${due.action}`);
     } catch (error) {
       if (FOR_ALL.has(codeOf(error))) throw error;
       logger.warn({ ...due, code: codeOf(error), err: error }, 'a rule of retention could not be followed');
@@ -89,22 +96,6 @@ export async function followRules(
 }
 
 const FOR_ALL: ReadonlySet<string> = new Set(['unavailable', 'permission_denied', 'store_full', 'conflict']);
-
-/** Archives or forgets a session, unless its log says something else than the table; returns false then. */
-async function carriedOut(
-  ports: RetentionPorts,
-  { session, action, after }: DueSession,
-  sequence: number,
-): Promise<boolean> {
-  if (action === 'archive') {
-    const reason = `retention: no activity for ${after}`;
-    return sequence > 0 && ports.archiver.archive(session, sequence, reason);
-  }
-  const { charter } = (await ports.reader.load(session)).folded.state;
-  if (charter.archived === undefined) return false;
-  await beginForgetting(ports, session);
-  return true;
-}
 
 interface RetentionToolsPorts extends DuePorts {
   readonly store: NatsPorts['retention'];

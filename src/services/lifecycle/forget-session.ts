@@ -60,29 +60,28 @@ export async function beginForgetting(
  */
 export async function forgetSessions(ports: ForgetPorts, lease: HeldLease): Promise<void> {
   const { lifecycle, eraser, clock, pause, logger } = ports;
-  const begun = new Map<Token, Forgotten>();
-  for (const session of lifecycle.unfinished()) {
+  const begun = lifecycle.unfinished().flatMap((session) => {
     const record = lifecycle.forgotten(session);
-    if (record !== undefined) begun.set(session, record);
-  }
-  const newest = Math.max(...[...begun.values()].map(({ at }) => Date.parse(at)));
+    return record === undefined ? [] : [{ session, record }];
+  });
+  const newest = Math.max(...begun.map(({ record }) => Date.parse(record.at)));
   const ms = newest + SETTLED_MS - Date.parse(clock());
   if (ms > 0) await pause(ms);
-  const counts = await Promise.all([...begun.keys()].map((session) => eraser.count(session)));
+  const counts = await Promise.all(begun.map(({ session }) => eraser.count(session)));
   // A full ring has dropped prompts, whose text is still in the files.
   if (counts.some(({ prompts }) => prompts >= RING_SIZE)) await eraser.rewrite('prompts');
-  for (const [session, record] of begun) await erase(ports, lease, session, record);
+  for (const { session, record } of begun) await erase(ports, lease, session, record);
   await eraser.rewrite('buckets');
   await lease.confirm();
-  for (const [session, { at }] of begun)
+  for (const { session, record } of begun)
     await lifecycle.change(session, (there) => {
-      if (!isBegun(there.forgotten, at)) return there;
+      if (!isBegun(there.forgotten, record.at)) return there;
       const { dispatches, sequence } = there.forgotten;
       return { forgotten: { status: 'forgotten', at: clock(), dispatches, sequence } };
     });
   // Its records contained the names until now.
   await eraser.rewrite('lifecycle');
-  logger.info({ sessions: begun.size }, 'sessions forgotten');
+  logger.info({ sessions: begun.length }, 'sessions forgotten');
 }
 
 /** Returns true for the record of a session whose forgetting began at this time, and is not finished. */
@@ -156,9 +155,8 @@ async function forgetInLearnings(
 ): Promise<number> {
   let sum = 0;
   for (const project of await learnings.projects()) {
-    const { changed } = withoutSession((await projects.load(project)).folded.state, session, {
-      withLearnings,
-    });
+    const { state } = (await projects.load(project)).folded;
+    const { changed } = withoutSession(state, session, { withLearnings });
     sum += changed;
     const { events } = await learnings.read(project, { after: 0 });
     // The state may have compacted a name away that its events contain.
