@@ -141,7 +141,7 @@ function memoryOf(command: Command, given: string | undefined) {
   const claims = new Map<string, string>();
   const isPausedNow = () => pausedFolder(stateDir, process.cwd()) !== undefined;
   const memory = {
-    ...{ ...found, session, client, keep, claims, isPausedNow },
+    ...{ ...found, session, client, keep, claims, isPausedNow, state: hookState(stateDir, log) },
     ...(conversation && { conversation }),
   };
   const close = async () => {

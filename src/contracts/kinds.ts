@@ -206,8 +206,11 @@ export type Origin = (typeof ORIGINS)[number];
 
 /** Another statement has ended one in one of these ways. */
 export const ENDINGS = ['replaced', 'answered', 'settled'] as const;
-/** Why an id that a statement names ends nothing: no statement has it, it has ended, or someone of higher rank said it. */
-export const NOT_ENDED = ['unknown', 'ended', 'rank'] as const;
+/**
+ * Why an id that a statement names ends nothing: no statement has it, it has ended, someone of higher rank said it, or the agent was
+ * not shown it.
+ */
+export const NOT_ENDED = ['unknown', 'ended', 'rank', 'not_shown'] as const;
 
 export function bySeverity<Issue extends { readonly severity: Severity }>(issues: readonly Issue[]): Issue[] {
   return issues.toSorted((a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity));

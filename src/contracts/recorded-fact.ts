@@ -35,6 +35,11 @@ export const recordedFact = named('RecordedFact', 'A fact as its event stores it
   confidence: z.number().min(0).max(1).optional().describe('Confidence, 0 to 1; left out for 1.'),
   origin: oneOf('Who states it; left out for an agent.', ORIGINS).optional(),
   replaces: z.array(z.string()).readonly().optional().describe('Ids of the statements that it names to end.'),
+  not_shown: z
+    .array(z.string())
+    .readonly()
+    .optional()
+    .describe('Ids that it names, but that its agent was not shown.'),
   ref: string('Id of the statement, such as M7.').optional(),
   scope: statementScope.optional(),
 });

@@ -5,6 +5,7 @@ import { BEGIN } from '../contracts/reading/last-result.js';
 import { repairsInWords } from '../contracts/reading/repairs.js';
 import { redactedEnd } from '../memory/redaction/redactor.js';
 import { resultAmongLines, withLines } from '../memory/traces/labelled-lines.js';
+import { idsIn, withShownOnly } from '../memory/traces/shown-statements.js';
 import { defined } from '../shared/collections.js';
 import { isObject, shellWord } from '../shared/text.js';
 import { type GroupEnd, type GroupInput, runGroup } from './process-group.js';
@@ -216,9 +217,15 @@ const MAX_BYTES = 8 * 1024 * 1024;
 
 /**
  * Reads the result block that ends an answer, as the service does. `resultId` replaces the agent's own id, because an agent that
- * repeats its id in each round would count only once.
+ * repeats its id in each round would count only once. It ends no statement that its prompt does not show.
  */
-export function readAnswer(text: string, role: AgentRole, task: string, resultId: string): ReadAnswer {
+export function readAnswer(
+  text: string,
+  role: AgentRole,
+  task: string,
+  resultId: string,
+  prompt: string,
+): ReadAnswer {
   const found = resultAmongLines(text);
   if (found === undefined) return { ok: false, fault: 'the last message does not end in a result block' };
   const parsed = parsedBody(found.text, role);
@@ -227,7 +234,7 @@ export function readAnswer(text: string, role: AgentRole, task: string, resultId
   if (result.task_id !== task) {
     return { ok: false, fault: `it is the result of task ${result.task_id}, and yours is ${task}` };
   }
-  const whole = withLines(result, found.around, task);
+  const whole = withShownOnly(withLines(result, found.around, task), idsIn(prompt));
   // The text as the agent wrote it, where nothing is added: the event then names its repairs.
   const asWritten = whole === result ? named(found.text, role, task, resultId) : undefined;
   const body = asWritten ?? JSON.stringify({ ...whole, result_id: resultId });

@@ -78,7 +78,7 @@ async function agentTurn(
     tools.tell({ type: 'call-started', ...of, ...(replans && attempt === 1 && { replans }) });
     const { result = '', ms, isLate } = await timed((signal) => agent({ ...call, signal }), tools);
     const answer = typeof result === 'string' ? { text: result } : result;
-    const read = readAnswer(answer.text, role, task.id, resultId);
+    const read = readAnswer(answer.text, role, task.id, resultId, prompt);
     const late = isLate ? lateText(tools) : answer.fault;
     fault = read.ok ? '' : [late, read.fault].filter(Boolean).join('; ');
     const use = defined({ tokens: answer.tokens, cost: answer.cost });

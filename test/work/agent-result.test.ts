@@ -16,7 +16,7 @@ describe('the result in an answer', () => {
     ['in a list', '```json\n{"taskId":"1","status":"done"}\n```', /repairs/],
     ['within another object', marked('{"result":{"task_id":"1","status":"completed"}}'), /repair/],
   ])('gets the id of its place: one %s', (_, text, repaired) => {
-    const read = readAnswer(text, 'implementer', '1', 'place-1');
+    const read = readAnswer(text, 'implementer', '1', 'place-1', '[M7, 3 Mar]');
     if (!read.ok) throw new Error(read.fault);
     expect(published(read.result.body)).toMatchObject({
       task_id: '1',
@@ -33,8 +33,16 @@ describe('the result in an answer', () => {
     ['the result of another task', marked('{"task_id":"2","status":"completed"}'), /task 2, and yours is 1/],
     ['the result of another role', marked('{"task_id":"1","assessment":"approved"}'), /status|reviewer/],
   ])('is none in %s', (_, text, fault) => {
-    const read = readAnswer(text, 'implementer', '1', 'place-1');
+    const read = readAnswer(text, 'implementer', '1', 'place-1', '[M7, 3 Mar]');
     expect(read.ok ? '' : read.fault).toMatch(fault);
+  });
+
+  it('ends only statements that its prompt shows', () => {
+    const text = `Decided instead of M7 and M8: no cache\n${marked('{"task_id":"1","status":"completed"}')}`;
+    const read = readAnswer(text, 'implementer', '1', 'place-1', '- Use a cache [M7, 3 Mar]');
+    expect(published(read.ok ? read.result.body : read.fault)).toMatchObject({
+      facts: [{ object: 'no cache', replaces: ['M7'], not_shown: ['M8'] }],
+    });
   });
 
   it('says with labelled lines before or after it what later agents must know, once', () => {
@@ -42,7 +50,7 @@ describe('the result in an answer', () => {
       '{"task_id":"1","status":"completed","facts":[{"subject":"http","relation":"uses","object":"Fastify 5"}]}',
     );
     const text = `Decided: Fastify 5\n${block}\nFailed: Express 5 because its types differ\nOpen: remove the old router\n`;
-    const read = readAnswer(text, 'implementer', '1', 'place-1');
+    const read = readAnswer(text, 'implementer', '1', 'place-1', '[M7, 3 Mar]');
     expect(published(read.ok ? read.result.body : read.fault)).toMatchObject({
       facts: [
         { subject: 'http', relation: 'uses', object: 'Fastify 5' },

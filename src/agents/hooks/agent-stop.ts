@@ -4,7 +4,7 @@ import { resultAmongLines } from '../../memory/traces/labelled-lines.js';
 import { sentBackText } from '../../prompt/role-contract.js';
 import { type Answering, agentKey, type HookCall, type HookTools, roleOfAgent } from './hook-call.js';
 import { plainRole, resultId, taskIn, withResultId } from './hook-results.js';
-import { turnResult } from './hook-turn.js';
+import { agentOf, shownTo, turnResult } from './hook-turn.js';
 import type { ReturnedResult } from './returned-result.js';
 import { noteTask } from './running-agent.js';
 import { flush, keepOrGive, refusalKey } from './send-waiting.js';
@@ -78,6 +78,7 @@ export async function stopped(
         isGiven: given !== undefined,
         branch: at.branch,
         around: block.around,
+        shown: shownTo(agentOf(name, call.conversation), state),
       });
       messageId = `${at.session}:${id}`;
       const result = { kind: 'result', session: at.session, role: found.role, text, messageId } as const;

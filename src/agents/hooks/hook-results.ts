@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { kindOf, ROLES, type Role, verdictsOf } from '../../contracts/kinds.js';
 import { BEGIN, type ResultText } from '../../contracts/reading/last-result.js';
 import { withLines } from '../../memory/traces/labelled-lines.js';
+import { withShownOnly } from '../../memory/traces/shown-statements.js';
 import { isObject } from '../../shared/text.js';
 import type { HookCall } from './hook-call.js';
 
@@ -62,6 +63,7 @@ export function resultId({ client, conversation, turn, agent }: ReturnedBy, text
  * the id is given; one that is not plain JSON goes as it is.
  *
  * @param around the message without the body
+ * @param shown ids of statements that the agent was shown: any other ends nothing
  */
 export function withResultId(
   text: string,
@@ -70,7 +72,8 @@ export function withResultId(
     isGiven = false,
     branch,
     around = '',
-  }: { isGiven?: boolean; branch?: string | undefined; around?: string } = {},
+    shown = [],
+  }: { isGiven?: boolean; branch?: string | undefined; around?: string; shown?: readonly string[] } = {},
 ): string {
   const found = objectIn(text);
   if (found === undefined) return text;
@@ -78,7 +81,7 @@ export function withResultId(
   const named = { ...(branch !== undefined && { branch }), ...value };
   const known = value.result_id !== undefined && !isGiven ? named : { ...named, result_id: id };
   const whole = typeof value.task_id === 'string' ? withLines(known, around, value.task_id) : known;
-  return `${text.slice(0, from)}${JSON.stringify(whole)}${text.slice(to)}`;
+  return `${text.slice(0, from)}${JSON.stringify(withShownOnly(whole, shown))}${text.slice(to)}`;
 }
 
 /** Agents with a form to fill in answer by an object of JSON, with their text in one of its fields. */

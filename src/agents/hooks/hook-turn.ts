@@ -7,11 +7,13 @@ import { redactedStart } from '../../memory/redaction/redactor.js';
 import { type FinishedTurn, finishedTurn, NOT_KEPT } from '../../memory/traces/finished-turn.js';
 import { factsOfLines } from '../../memory/traces/labelled-lines.js';
 import { longWords, paragraphsOf, sentencesOf } from '../../memory/traces/sentences.js';
+import { idsIn, withShownOnly } from '../../memory/traces/shown-statements.js';
 import { LAST_POSITION, NEW_WORK, POSITIONS, YES_OR_NO } from '../../memory/traces/wordings.js';
 import { clipText, oneLine } from '../../shared/text.js';
 import { BY_USER } from '../../shared/wire-words.js';
 import { agentKey, type HookCall, type HookTools, namedTask } from './hook-call.js';
 import { resultId } from './hook-results.js';
+import type { HookState } from './hook-state.js';
 import type { KeptResult } from './spool.js';
 import { changesSince } from './turn-files.js';
 
@@ -72,7 +74,10 @@ export async function turnResult(
   const body = {
     ...{ task_id: task, intent_id: intentOf(name, call.conversation) },
     ...(at.branch !== undefined && { branch: at.branch }),
-    ...turnBody(turn, task, redacted, isMain),
+    ...withShownOnly(
+      turnBody(turn, task, redacted, isMain),
+      shownTo(agentOf(name, call.conversation), state),
+    ),
   };
   const id = resultId({ ...call, client: name }, JSON.stringify(body));
   const text = JSON.stringify({ ...body, result_id: id });
@@ -185,6 +190,25 @@ const MAX_PROMPT = 20_000;
 /** Names the conversation with an agent as an intent: one trace each. */
 export function intentOf(client: string, conversation: string): string {
   return `${client}-${conversation || 'unknown'}`.slice(0, 128);
+}
+
+/** Notes the statements that an agent, or any agent of a session, was shown: by the ids in a text that it reads. */
+export function noteShown(text: string, reader: string, state: Pick<HookState, 'peek' | 'remember'>): void {
+  const ids = idsIn(text);
+  const known = shownTo(reader, state);
+  if (ids.every((id) => known.includes(id))) return;
+  state.remember(shownKey(reader), [...new Set([...known, ...ids])].slice(-MAX_SHOWN).join(' '));
+}
+
+/** Returns the ids of the statements that it was shown. */
+export function shownTo(reader: string, state: Pick<HookState, 'peek'>): readonly string[] {
+  return state.peek(shownKey(reader))?.split(' ') ?? [];
+}
+
+const MAX_SHOWN = 2000;
+
+function shownKey(reader: string): string {
+  return `shown ${reader}`;
 }
 
 /** Names the agent of a conversation on the tasks that it claims. */

@@ -9,6 +9,7 @@ import { recordEvent } from './carry-out.js';
 import { agentKey, type HookAnswer, type HookCall, type HookTools, readCall } from './hook-call.js';
 import { type HookState, hookState } from './hook-state.js';
 import { type HookClient, hookClient, MAX_ANSWER } from './hook-table.js';
+import { agentOf, noteShown } from './hook-turn.js';
 import { UNREACHABLE } from './send-waiting.js';
 import type { Spool } from './spool.js';
 
@@ -81,7 +82,16 @@ async function recorded(
   const at = sessionAt(directory, agentKey({ ...call, agent: '' }, { name }), config.env, state);
   const redact = <T>(value: T) => (config.redact ? redacted(value) : Promise.resolve(value));
   const tools = { ...place, ...{ name, client, at, now, state, redact } };
-  return { at, answering: await recordEvent({ ...call, directory }, tools) };
+  const agent = agentOf(name, call.conversation);
+  noteShown(call.prompt, agent, state);
+  const answering = await recordEvent({ ...call, directory }, tools);
+  const noted = async () => {
+    const answer = await answering();
+    const text = typeof answer === 'string' ? answer : JSON.stringify(answer ?? '');
+    for (const reader of [agent, at.session]) noteShown(text, reader, state);
+    return answer;
+  };
+  return { at, answering: noted };
 }
 
 /** Returns the session of a folder. In one that is gone by now, it is the one that the conversation had before. */

@@ -16,7 +16,7 @@ import {
 } from './hook-call.js';
 import { saidByAgent } from './hook-results.js';
 import type { HookClient, HookEvent, Moment } from './hook-table.js';
-import { intentOf } from './hook-turn.js';
+import { agentOf, intentOf, noteShown } from './hook-turn.js';
 import { noteCall, REPORT_TOOL } from './running-agent.js';
 import { keepOrGive } from './send-waiting.js';
 import type { Waiting } from './spool.js';
@@ -81,6 +81,9 @@ async function keepCalls(call: HookCall, calls: readonly ToolCall[], tools: Hook
     const commit = await redact(commitIn(entry.payload?.command, made.response));
     entries.push(entry);
     noteCall(call, made, tools);
+    // Its own commands and tools show statements, too.
+    if (OURS.test(`${made.tool} ${entry.payload?.command ?? ''}`))
+      noteShown(JSON.stringify(made.response) ?? '', agentOf(tools.name, call.conversation), state);
     if (REPORT_TOOL.test(made.tool) && entry.result?.status === 'SUCCESS') {
       state.note(key, { reported: true });
       // Its prompt may have asked for that in place of the block: then there is nothing to send it back for.
@@ -94,6 +97,8 @@ async function keepCalls(call: HookCall, calls: readonly ToolCall[], tools: Hook
     unkept.push(...(await keepOrGive({ kind: 'trace', session: at.session, entries }, tools)));
   return unkept;
 }
+
+const OURS = /\bthroughline/;
 
 /** The end of a sub-agent that its tool has told: it cannot be sent back any more. */
 const RETURNED: HookEvent = { name: 'returned', moment: 'agent-stop' };

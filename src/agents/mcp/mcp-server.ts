@@ -7,7 +7,7 @@ import type { ErrorCode } from '../../contracts/error-codes.js';
 import { codeOf, messageOf, ThroughlineError } from '../../contracts/errors.js';
 import { VERSION } from '../../version.js';
 import { HOOK_CLIENTS } from '../hooks/hook-table.js';
-import { agentOf } from '../hooks/hook-turn.js';
+import { agentOf, noteShown } from '../hooks/hook-turn.js';
 import {
   listedSchema,
   MCP_TOOLS,
@@ -73,6 +73,7 @@ function addTool<Name extends McpToolName>(server: McpServer, memory: Memory, na
       // The reader for results repairs malformed fields, so they are not checked here.
       const taken = name === 'report' ? given : checkedRequest(input, given);
       const answer = await work({ ...memory, agent }, taken as McpInput<Name>);
+      noteShown(JSON.stringify(answer), agent, memory.state);
       if (typeof answer === 'string') return { content: [{ type: 'text', text: answer }] };
       return { content: [{ type: 'text', text: answer.text }], structuredContent: answer.data };
     } catch (error) {

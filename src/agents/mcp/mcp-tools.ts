@@ -8,6 +8,7 @@ import { NOTE_TYPES } from '../../contracts/session-meta-events.js';
 import { TASK_STATUSES } from '../../contracts/task-events.js';
 import type { ThroughlineClient } from '../../sdk/throughline-client.js';
 import type { AgentSession } from '../agent-session.js';
+import type { HookState } from '../hooks/hook-state.js';
 import type { KeptResult } from '../hooks/spool.js';
 
 /** A JSON Schema for a model, without the keywords that only a validator needs. */
@@ -212,6 +213,8 @@ export interface Memory extends Pick<AgentSession, 'session' | 'project' | 'plan
   readonly keep: (result: Pick<KeptResult, 'role' | 'text' | 'messageId'>) => Promise<void>;
   /** True while the user has paused the folder. */
   readonly isPausedNow: () => boolean;
+  /** What hooks and tools have shown to conversations. */
+  readonly state: Pick<HookState, 'peek' | 'remember'>;
   /** Names the conversation, if the client says so to its MCP servers. */
   readonly conversation?: string;
 }

@@ -5,7 +5,9 @@ import { isRole, ROLES } from '../../contracts/kinds.js';
 import { repairsInWords } from '../../contracts/reading/repairs.js';
 import type { DispatchResult } from '../../contracts/replies/dispatch-result.js';
 import { withLines, withoutLabelled } from '../../memory/traces/labelled-lines.js';
+import { withShownOnly } from '../../memory/traces/shown-statements.js';
 import { counted, quoted } from '../../shared/text.js';
+import { shownTo } from '../hooks/hook-turn.js';
 import { textOfAgent } from '../hooks/returned-result.js';
 import { UNREACHABLE } from '../hooks/send-waiting.js';
 import { knownTask, type McpAnswer, type McpTool } from './mcp-tools.js';
@@ -28,7 +30,11 @@ export const reportTool: McpTool<'report'> = async (memory, input) => {
     summary,
     task,
   );
-  const whole = JSON.stringify({ ...(branch !== undefined && { branch }), ...stated, result_id: id });
+  const named = { ...(branch !== undefined && { branch }), ...stated, result_id: id };
+  // Without the name of the conversation, anything counts that an agent of the session was shown on this machine.
+  const readers = [memory.agent, ...(memory.conversation === undefined ? [session] : [])];
+  const shown = readers.flatMap((reader) => shownTo(reader, memory.state));
+  const whole = JSON.stringify(withShownOnly(named, shown));
   const read = parseDispatchBody(new TextEncoder().encode(whole), role, Number.POSITIVE_INFINITY);
   if (!read.ok) throw unreadable(`nothing was stored: ${read.reason}`, read.fix);
   const text = textOfAgent(role, whole, read.value.result);

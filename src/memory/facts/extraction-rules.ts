@@ -168,15 +168,17 @@ export function ownFacts(
 ): RecordedFact[] {
   const explicit = factsFrom(
     facts,
-    ({ subject, relation, object, tags = [], origin, replaces = [], scope }) => {
+    ({ subject, relation, object, tags = [], origin, replaces = [], not_shown = [], scope }) => {
       const fact = recordedFact(subject, relationOf(relation), object, tags);
       // Only what records a conversation can hold words of its user.
       const isOfUser = origin === 'user' && kindOf(role).part === 'note';
-      if (fact === undefined || (!isOfUser && replaces.length === 0 && scope === undefined)) return fact;
+      const isPlain = !isOfUser && replaces.length + not_shown.length === 0 && scope === undefined;
+      if (fact === undefined || isPlain) return fact;
       return {
         ...fact,
         ...(isOfUser && { origin: 'user' as const }),
         ...(replaces.length > 0 && { replaces }),
+        ...(not_shown.length > 0 && { not_shown }),
         ...recordedScope(scope),
       };
     },

@@ -45,7 +45,7 @@ export function factsOfEvent(event: FactRecorded): readonly RecordedFact[] {
   const { refs } = event.data;
   if (refs === undefined) return facts;
   const used: Record<string, number> = {};
-  return facts.map(({ replaces: _, ...fact }) => {
+  return facts.map(({ replaces: _, not_shown: __, ...fact }) => {
     const ids = refs[fact.relation];
     if (ids === undefined || statementKind(fact) === undefined) return fact;
     const at = used[fact.relation] ?? 0;
@@ -96,17 +96,23 @@ export function stated(
   const ends: Ends[] = [];
   const notEnded: NonNullable<StatementsWritten['not_ended']>[number][] = [];
   const answers = new Map<string, RecordedFact>();
-  const byRef = new Map(known.flatMap((fact) => (fact.ref === undefined ? [] : [[fact.ref, fact]])));
+  const byRef = new Map(
+    known.flatMap((fact) => (fact.ref === undefined ? [] : [[fact.ref.toUpperCase(), fact]])),
+  );
   const ranked = [...facts].sort((a, b) => placeOf(a) - placeOf(b));
   for (const [at, fact] of ranked.entries()) {
     const by = idOf(number, at);
     const questions: string[] = [];
-    for (const id of fact.replaces?.map((ref) => ref.trim().toUpperCase()) ?? []) {
-      const target = byRef.get(id);
+    const vain = (name: string, why: WhyNot = 'unknown') =>
+      notEnded.push({ id: clipText(quoted(name), MAX_ID), why });
+    for (const name of fact.not_shown ?? []) vain(name, 'not_shown');
+    for (const name of fact.replaces ?? []) {
+      const target = byRef.get(name.trim().toUpperCase());
+      const id = target?.ref ?? '';
       if (ends.some((end) => end.id === id)) continue;
       const why = whyNot(fact, target, dispatch);
       if (target === undefined || why !== undefined) {
-        notEnded.push({ id: clipText(quoted(id), MAX_ID), why: why ?? 'unknown' });
+        vain(name.trim().toUpperCase(), why);
         continue;
       }
       const isAnswer = statementKind(target) === 'question';

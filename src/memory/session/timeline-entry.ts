@@ -142,6 +142,7 @@ const NOT_ENDED_IN_WORDS = {
   unknown: 'is not a statement of this session',
   ended: 'has ended before',
   rank: 'is the word of someone of higher rank',
+  not_shown: 'was not shown to the agent',
 } as const;
 
 /** Says what a result ended, and which ids it names in vain. */

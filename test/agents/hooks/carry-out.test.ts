@@ -668,6 +668,19 @@ describe('a turn without a result', () => {
     expect(waits().slice(4)).toEqual([1, undefined]);
   });
 
+  it('a line ends what its conversation was shown, by a start, a command or its user, and nothing that it was not', async () => {
+    const place = hookPlace({ context: 'Decided: Use moment [M7, 3 Mar] · Use npm [web/M3, 3 Mar]' });
+    await place.run('claude', { ...base, hook_event_name: 'SessionStart', source: 'startup' });
+    await place.run('claude', prompt('M5 is wrong'));
+    await place.run('claude', { ...tool('throughline facts'), tool_response: { stdout: 'M4.2  uses tabs' } });
+    await place.run('claude', mainStop('Decided instead of M7, M5, M4.2, M3 and M9: use dayjs'));
+    await place.run('claude', { ...mainStop('Decided instead of M7: use dayjs'), session_id: 's2' });
+    expect(turns(place).map(({ facts: [{ replaces, not_shown }] }) => ({ replaces, not_shown }))).toEqual([
+      { replaces: ['M7', 'M5', 'M4.2'], not_shown: ['M3', 'M9'] },
+      { replaces: [], not_shown: ['M7'] },
+    ]);
+  });
+
   it('one that leaves nothing is a line of the log', async () => {
     const place = hookPlace();
     await place.run('claude', prompt('Hello'));

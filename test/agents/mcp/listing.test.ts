@@ -20,6 +20,7 @@ function memory(session: string): Memory {
     session: token(session, 'session'),
     claims: new Map(),
     isPausedNow: () => false,
+    state: { peek: () => undefined, remember() {} },
     client: () => Promise.reject(new Error('a listing needs no server')),
     keep: () => Promise.reject(new Error('a listing keeps nothing')),
   };

@@ -81,12 +81,13 @@ describe('a statement that another one names', () => {
     ['of another session', 'web/M1', 'WEB/M1 is not a statement of this session: nothing ended'],
     ['of what has ended', 'M1', 'M1 has ended before: nothing ended'],
     ['of the user, by an agent', 'M3', 'M3 is the word of someone of higher rank: nothing ended'],
-  ])('an id %s ends nothing, the line is new, and the log says so', async (_, id, said) => {
+    ['that the agent was not shown', { not_shown: ['M2'] }, 'M2 was not shown to the agent: nothing ended'],
+  ])('an id %s ends nothing, the line is new, and the log says so', async (_, named, said) => {
     const session = new StatedSession();
     await session.says('Use moment');
     await session.says('Use luxon', { replaces: ['M1'] });
     await session.says('Never touch legacy/', { relation: 'rule', ...USER });
-    await session.says('Use dayjs', { replaces: [id] });
+    await session.says('Use dayjs', typeof named === 'string' ? { replaces: [named] } : named);
     expect(await session.holds()).toEqual(['M2 Use luxon', 'M3 Never touch legacy/', 'M4 Use dayjs']);
     expect(await logged(session)).toContain(`[${said}]`);
   });
@@ -160,9 +161,11 @@ describe('what a person does to a statement', () => {
     expect(corrected.retracted).toMatchObject({ by: 'ann', instead: 'M1v2' });
     await session.says('port 8080', { subject: 'gateway', ...USER });
     expect(await session.holds()).toEqual(['M1v2 port 9464', 'M2 port 8080']);
+    await session.says('port 9000', { replaces: ['M1v2'] });
+    expect(await logged(session)).toContain('M1V2 is the word of someone of higher rank');
     const back = await correct('M1v2', 'port 3000');
     expect(back).toMatchObject({ fact: { ref: 'M1' }, corrected: { retracted: { instead: 'M1' } } });
-    expect(await session.holds()).toEqual(['M1 port 3000', 'M2 port 8080']);
+    expect(await session.holds()).toEqual(['M1 port 3000', 'M2 port 8080', 'M3 port 9000']);
   });
 
   it('restores what was replaced: both hold, until something newer ends it', async () => {

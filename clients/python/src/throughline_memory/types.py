@@ -75,6 +75,8 @@ class ExplicitFact(TypedDict):
     """Of an observer: "user" if the user said it in a conversation."""
     replaces: NotRequired[list[str]]
     """Ids of the statements that it replaces, answers or settles: M7."""
+    not_shown: NotRequired[list[str]]
+    """Ids that it names, but that its agent was not shown: they end nothing."""
     scope: NotRequired[StatementScope]
 
 
@@ -880,6 +882,8 @@ class RecordedFact(TypedDict):
     """Who states it; left out for an agent."""
     replaces: NotRequired[list[str]]
     """Ids of the statements that it names to end."""
+    not_shown: NotRequired[list[str]]
+    """Ids that it names, but that its agent was not shown."""
     ref: NotRequired[str]
     """Id of the statement, such as M7."""
     scope: NotRequired[StatementScope]
