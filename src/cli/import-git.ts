@@ -2,9 +2,11 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { messageOf, ThroughlineError, usageError } from '../contracts/errors.js';
+import { RELATIONS } from '../contracts/relations.js';
 import type { ResultOf } from '../contracts/results.js';
 import { REMEMBERED_RESULTS } from '../memory/session/dispatch-window.js';
 import { PUBLISH_TIMEOUT_MS } from '../sdk/persistent-publish.js';
+import { hashOf } from '../shared/hash.js';
 import { counted, oneLine } from '../shared/text.js';
 import type { Command, Flags, Texts } from './cli-command.js';
 import { cliOf, out, sessionOf, withClient } from './command-context.js';
@@ -45,6 +47,7 @@ export function addImportGit(result: Command): void {
       const cli = cliOf(command);
       const session = sessionOf(cli, options.session);
       const { commits, shortened } = await readCommits({ path: options.repo, env: cli.config.env }, options);
+      const merged = await mergedBranches({ path: options.repo, env: cli.config.env }, options);
       const onWaiting = waitingNote(() => PUBLISH_TIMEOUT_MS);
       const sequence = await withClient(
         cli,
@@ -60,7 +63,9 @@ export function addImportGit(result: Command): void {
             );
             newest = Math.max(newest, ...published.map((stored) => stored.sequence));
           }
-          return newest;
+          if (merged === undefined) return newest;
+          const { sequence } = await client.publishText(session, 'observer', merged, { onWaiting });
+          return Math.max(newest, sequence);
         },
         { tries: { timeoutMs: PUBLISH_TIMEOUT_MS, onWaiting } },
       );
@@ -118,6 +123,27 @@ export async function readCommits(repo: Repository, selection: CommitSelection) 
   const ran = await git(repo, args);
   if (!ran.ok) throw usageError(`--repo ${repo.path}: ${oneLine(ran.stderr)}`);
   return commitsIn(ran.stdout);
+}
+
+const MERGED =
+  /^Merge (?:(?:remote-tracking )?branch '(?:origin\/)?([^']+)'|pull request #\d+ from [^/\s]+\/(\S+))/;
+/** Facts of one result. */
+const MAX_MERGED = 50;
+
+/** Returns a result that names the branches of the newest merges; undefined if there is none. */
+async function mergedBranches(repo: Repository, { limit, branch = 'HEAD', since }: CommitSelection) {
+  const args = ['log', '--merges', `--max-count=${limit}`, '--format=%s'];
+  if (since !== undefined) args.push(`--since=${since}`);
+  const { stdout } = await git(repo, [...args, '--end-of-options', branch, '--']);
+  const names = stdout.split('\n').flatMap((subject) => {
+    const [, name, ofPull = name] = MERGED.exec(subject) ?? [];
+    return ofPull ?? [];
+  });
+  const facts = [...new Set(names)].slice(0, MAX_MERGED).map((name) => ({
+    ...{ subject: `branch:${name}`, relation: RELATIONS.branchEnded, object: 'merged' },
+  }));
+  if (facts.length === 0) return undefined;
+  return JSON.stringify({ task_id: 'merges', result_id: hashOf(JSON.stringify(facts)), facts });
 }
 
 /**

@@ -22,6 +22,8 @@ export const RELATIONS = {
   noted: 'noted',
   /** The git branch of a result. */
   branch: 'on_branch',
+  /** What became of a git branch, `branch:feat-x`: merged or deleted. It closes the questions of results on it. */
+  branchEnded: 'branch_ended',
   /** The git commit of a result. */
   commit: 'at_commit',
   /** Something that the work added, and how to call it. */
@@ -46,6 +48,7 @@ const FREE: ReadonlySet<string> = new Set([
   RELATIONS.noted,
   RELATIONS.suggested,
   RELATIONS.asks,
+  RELATIONS.branchEnded,
   RELATIONS.defined,
 ]);
 

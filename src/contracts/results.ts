@@ -82,10 +82,7 @@ export const explicitFact = z
       .max(10, 'must be at most 10 ids')
       .optional()
       .describe('Ids of the statements that it replaces, answers or settles: M7.'),
-    not_shown: z
-      .array(text)
-      .optional()
-      .describe('Ids that it names, but that its agent was not shown: they end nothing.'),
+    not_shown: z.array(text).optional().describe('Ids that it names, but that its agent was not shown.'),
     scope: statementScope.optional(),
   })
   .refine(({ subject, relation }) => maySay(subject, relation), {

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { factsOfEvent } from '../../src/memory/facts/statements.js';
 import { factsOf } from '../../src/memory/session/session-state.js';
 import { cli } from '../support/cli.js';
-import { git } from '../support/git.js';
+import { git, gitRepository } from '../support/git.js';
 import { folderOfFile } from '../support/of-file.js';
 import { allDealtWith, eventsOf, freshState, newSession, systemOfFile } from '../support/system.js';
 
@@ -139,6 +139,29 @@ describe('import git', () => {
     expect(await imported(session, repo)).toMatchObject({ commits: 3, shortened: 2 });
     const summaries = (await recordedIn(session)).map(({ summary = '' }) => summary.slice(0, 6));
     expect(summaries).toEqual(['Huge s', 'Many', 'Small']);
+  });
+
+  it('import git names the branches that were merged', async () => {
+    const repo = join(folder, 'merged');
+    await mkdir(repo);
+    await writeFile(join(repo, 'a.txt'), 'a');
+    gitRepository(repo);
+    for (const [branch, message] of [
+      ['feat-x', `Merge branch 'feat-x' into main`],
+      ['ann/feat-y', 'Merge pull request #7 from shop/ann/feat-y'],
+    ] as const) {
+      git(repo, ['checkout', '-qb', branch]);
+      git(repo, ['commit', '-q', '--allow-empty', '-m', branch]);
+      git(repo, ['checkout', '-q', 'main']);
+      git(repo, ['merge', '-q', '--no-ff', '-m', message, branch]);
+    }
+    const session = newSession('merged');
+    expect(await imported(session, repo)).toMatchObject({ commits: 3 });
+    const ended = (await rememberedIn(session)).facts.filter(({ relation }) => relation === 'branch_ended');
+    expect(ended.map(({ subject, object }) => `${subject} ${object}`).sort()).toEqual([
+      'branch:ann/feat-y merged',
+      'branch:feat-x merged',
+    ]);
   });
 
   it('import git changes nothing when it is repeated, whatever is selected then', async () => {

@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { gitAbove } from '../../config/git-repository.js';
 import { type Role, rolesOf } from '../../contracts/kinds.js';
 import type { RecordedEntry, TraceEntryInput } from '../../contracts/trace-entry.js';
 import { takesBack } from '../../memory/facts/contrast.js';
@@ -15,7 +16,7 @@ import { agentKey, type HookCall, type HookTools, namedTask } from './hook-call.
 import { resultId } from './hook-results.js';
 import type { HookState } from './hook-state.js';
 import type { KeptResult } from './spool.js';
-import { changesSince } from './turn-files.js';
+import { branchesAt, branchFacts, changesSince } from './turn-files.js';
 
 /** Publishes a turn that ended without a result: an observer's result, made by rule from what the hooks noted. */
 
@@ -71,17 +72,28 @@ export async function turnResult(
     asks === undefined ? undefined : { question: asks, options: turn.options };
   if (isMain && pending !== undefined) state.remember(questionKey(key), JSON.stringify(pending));
   const task = namedTask(request) ?? turnTask(name, call.conversation);
+  const shown = shownTo(agentOf(name, call.conversation), state);
+  const stated = withShownOnly(turnBody(turn, task, redacted, isMain), shown);
   const body = {
     ...{ task_id: task, intent_id: intentOf(name, call.conversation) },
     ...(at.branch !== undefined && { branch: at.branch }),
-    ...withShownOnly(
-      turnBody(turn, task, redacted, isMain),
-      shownTo(agentOf(name, call.conversation), state),
-    ),
+    ...stated,
+    facts: [...stated.facts, ...branchesEnded(call, tools)],
   };
   const id = resultId({ ...call, client: name }, JSON.stringify(body));
   const text = JSON.stringify({ ...body, result_id: id });
   return { kind: 'result', session: at.session, role: TURN, text, messageId: `${at.session}:${id}` };
+}
+
+/** Returns what became of branches since the last turn that was kept in this repository. */
+function branchesEnded({ directory }: HookCall, { state, at, leftMs }: HookTools) {
+  const now = branchesAt(directory, leftMs() / 4);
+  if (now === undefined) return [];
+  const key = `branches ${at.session} ${gitAbove(directory)}`;
+  const before = state.peek(key);
+  const text = JSON.stringify(now);
+  if (text !== before) state.remember(key, text);
+  return before === undefined ? [] : branchFacts(JSON.parse(before), now);
 }
 
 /** A question that the agent ended a turn with. */

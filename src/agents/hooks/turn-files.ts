@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { lstatSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { gitAbove } from '../../config/git-repository.js';
+import { RELATIONS } from '../../contracts/relations.js';
 import type { FilesChanged } from '../../memory/traces/finished-turn.js';
 
 /** Asks git what a turn changed: also shell commands change, delete and rename files, and some of it is reverted again. */
@@ -88,6 +89,37 @@ export function changesSince(
     renamed: now.renamed.filter(({ to }) => !wasRenamed.has(to)),
     reverted: tracked.split('\0').filter((file) => file !== ''),
   };
+}
+
+const MAX_BRANCHES = 500;
+
+/** The branches of a repository, and those that its main branch does not contain. */
+export interface Branches {
+  readonly all: readonly string[];
+  readonly unmerged: readonly string[];
+}
+
+/** Returns the local branches; undefined if there are none or too many, or git takes too long. */
+export function branchesAt(folder: string, ms = MAX_MS): Branches | undefined {
+  if (gitAbove(folder) === undefined) return undefined;
+  const listed = (...args: string[]) =>
+    git(folder, ms, ['for-each-ref', '--format=%(refname:short)', ...args, 'refs/heads'])?.split('\n');
+  const all = listed()?.filter((name) => name !== '');
+  if (all === undefined || all.length === 0 || all.length > MAX_BRANCHES) return undefined;
+  const main = ['main', 'master'].find((name) => all.includes(name));
+  const unmerged = main === undefined ? all : listed(`--no-merged=refs/heads/${main}`);
+  return unmerged && { all, unmerged: unmerged.filter((name) => name !== '') };
+}
+
+/** Returns the facts about branches that have been merged or deleted between two looks. */
+export function branchFacts(before: Branches, now: Branches) {
+  return before.all.flatMap((name) => {
+    const isMerged = before.unmerged.includes(name) && !now.unmerged.includes(name);
+    const object = !now.all.includes(name) ? 'deleted' : isMerged ? 'merged' : undefined;
+    return object === undefined
+      ? []
+      : [{ subject: `branch:${name}`, relation: RELATIONS.branchEnded, object }];
+  });
 }
 
 function committedSince(folder: string, head: string, ms: number): string[] {

@@ -50,7 +50,7 @@ export type ISessionFactStore = Pick<
  * findings, and leaves suggestions, which the next review closes. A blocker of a task is closed by the task's next work
  * result or an approval. An observer's facts about its own task add to earlier ones, except open points, which the next
  * observer or work result closes. A fact from before the session closes only facts of that time. Closers are searched on both
- * sides of an insertion. A retraction closes every fact with its text, earlier and later ones. So any order and repetition of dispatches results in the same facts, as long as compaction
+ * sides of an insertion. The end of a branch closes the questions of earlier results on it. A retraction closes every fact with its text, earlier and later ones. So any order and repetition of dispatches results in the same facts, as long as compaction
  * dropped nothing in between.
  */
 export class InMemorySessionFactStore {
@@ -98,6 +98,22 @@ export class InMemorySessionFactStore {
       if (isOutcome(fact)) this.#closeOpen(fact);
     }
     this.#closeDone(facts);
+    if (facts.some((fact) => isQuestion(fact) || fact.relation === RELATIONS.branchEnded))
+      for (const saying of this.#questions) this.#closeWithBranch(saying);
+  }
+
+  /** Closes a question whose branch was merged or deleted after it. */
+  #closeWithBranch(saying: Saying): void {
+    const { validTo, sourceSequence: asked, sourceTaskId: task, scope } = saying.fact;
+    if (validTo !== undefined) return;
+    const stated = this.#groups.get(groupName({ subject: `task:${task}`, relation: RELATIONS.branch }));
+    const branch = scope?.branch ?? stated?.find(({ fact }) => fact.sourceSequence === asked)?.fact.object;
+    const ends = this.#groups.get(
+      groupName({ subject: `branch:${branch}`, relation: RELATIONS.branchEnded }),
+    );
+    const end = ends?.find(({ fact }) => fact.sourceSequence > asked)?.fact;
+    if (end !== undefined)
+      this.#close(saying, closingFor(end, { by: `${branch}, ${end.object}`, how: 'settled' }));
   }
 
   /** Closes the valid facts with this subject and relation, in the name of `by`. */

@@ -326,6 +326,7 @@ export function isBare({ relation, tags, object }: Told & { readonly object: str
   return (
     OUTCOMES.has(relation) ||
     relation === RELATIONS.branch ||
+    relation === RELATIONS.branchEnded ||
     relation === RELATIONS.settled ||
     relation === RELATIONS.commit ||
     (relation === RELATIONS.test && !tags.includes('error'))

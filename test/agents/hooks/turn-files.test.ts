@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { changesSince, workTreeAt } from '../../../src/agents/hooks/turn-files.js';
+import { branchesAt, branchFacts, changesSince, workTreeAt } from '../../../src/agents/hooks/turn-files.js';
 import { git, gitRepository } from '../../support/git.js';
 import { folderOfTest } from '../../support/of-file.js';
 
@@ -43,6 +43,26 @@ describe('the files of a turn, as git knows them', () => {
       renamed: [],
       reverted: ['b.ts'],
     });
+  });
+
+  it('the branches that were merged or deleted since, and not one that has no commits yet', async () => {
+    const { folder } = await repository();
+    const look = () => branchesAt(folder) ?? { all: [], unmerged: [] };
+    const main = look().all[0] ?? '';
+    git(folder, ['branch', '-m', main, 'main']);
+    for (const name of ['merged', 'deleted', 'open']) {
+      git(folder, ['checkout', '-qb', name, 'main']);
+      git(folder, ['commit', '-q', '--allow-empty', '-m', name]);
+    }
+    git(folder, ['checkout', '-q', 'main']);
+    git(folder, ['branch', 'new']);
+    const branches = look();
+    git(folder, ['merge', '-q', '--no-ff', '-m', 'merge', 'merged']);
+    git(folder, ['branch', '-qD', 'deleted']);
+    expect(branchFacts(branches, look()).map(({ subject, object }) => `${subject} ${object}`)).toEqual([
+      'branch:deleted deleted',
+      'branch:merged merged',
+    ]);
   });
 
   it('no program that the settings of the repository name is run', async () => {

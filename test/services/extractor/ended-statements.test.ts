@@ -92,6 +92,24 @@ describe('a statement that another one names', () => {
     expect(await logged(session)).toContain(`[${said}]`);
   });
 
+  it('a question ends with its branch, and one that is asked on a new branch of the name stays', async () => {
+    const session = new StatedSession();
+    const asks = (branch: string, object: string) =>
+      session.result(
+        observer({
+          ...{ task_id: `claude-${branch}`, branch },
+          facts: [{ subject: `task:claude-${branch}`, relation: 'asks', object }],
+        }),
+      );
+    await asks('feat-x', 'Which port?');
+    await asks('feat-y', 'Which host?');
+    await session.says('merged', { subject: 'branch:feat-x', relation: 'branch_ended' });
+    expect((await session.holds()).slice(0, 1)).toEqual(['M2 Which host?']);
+    expect(await session.ended()).toEqual(['M1 settled by feat-x, merged']);
+    await asks('feat-x', 'Which path?');
+    expect(await session.holds()).toContain('M4 Which path?');
+  });
+
   it('by subject, an agent does not replace what the user said about it', async () => {
     const session = new StatedSession();
     const port = (object: string, more: object = {}) => session.says(object, { subject: 'gateway', ...more });

@@ -76,7 +76,7 @@ class ExplicitFact(TypedDict):
     replaces: NotRequired[list[str]]
     """Ids of the statements that it replaces, answers or settles: M7."""
     not_shown: NotRequired[list[str]]
-    """Ids that it names, but that its agent was not shown: they end nothing."""
+    """Ids that it names, but that its agent was not shown."""
     scope: NotRequired[StatementScope]
 
 
