@@ -2,7 +2,7 @@ import { usageError } from '../contracts/errors.js';
 import { REQUESTS } from '../contracts/requests.js';
 import { counted } from '../shared/text.js';
 import type { Command, Flags, Texts } from './cli-command.js';
-import { type Cli, cliOf, note, out, withClient } from './command-context.js';
+import { cliOf, note, out, withClient } from './command-context.js';
 import { allPages } from './output.js';
 import { addFields, addRequests, print, printTable, shapeOf } from './request-command.js';
 import {
@@ -44,8 +44,11 @@ export function factsCommand(program: Command): void {
     .action(async (_: string | undefined, options: FactsOptions, command: Command) => {
       const { cli, session } = await sessionFor(command);
       const { id, files, json, text, all = false } = options;
-      if (id !== undefined) return showOne(cli, 'fact-show', { session, id }, json);
-      if (files) return showOne(cli, 'file-list', { session, ...(text !== undefined && { text }) }, json);
+      if (id !== undefined || files) {
+        const name = id === undefined ? 'tool.file-list' : 'tool.fact-show';
+        const reply = await withClient(cli, (client) => client.send(name, { session, id, text }));
+        return json ? out(JSON.stringify(reply)) : print(cli, showReply(name, reply, coloursOf(cli)));
+      }
       const request = { session, limit: PAGE, ...fieldsIn(), ...(all && { is: 'all' as const }) };
       const pages = await withClient(cli, async (client) => {
         const found = await allPages((cursor) => client.send('tool.fact-find', { ...request, ...cursor }));
@@ -95,15 +98,4 @@ export function recallCommand(program: Command): void {
       const { items, searched, sessions } = reply;
       note(`-- ${counted(items.length, 'item')} in ${shownOf(searched, sessions, 'session')}`);
     });
-}
-
-async function showOne(
-  cli: Cli,
-  name: 'fact-show' | 'file-list',
-  request: object,
-  json: boolean | undefined,
-): Promise<void> {
-  const reply = await withClient(cli, (client) => client.send(`tool.${name}`, request));
-  if (json) out(JSON.stringify(reply));
-  else print(cli, showReply(`tool.${name}`, reply, coloursOf(cli)));
 }

@@ -1,7 +1,8 @@
 import { Option } from 'commander';
 import { usageError } from '../contracts/errors.js';
 import { type Token, token } from '../contracts/names.js';
-import { ACCESS_ROLES, type AccessRole, type Permissions, permissionsOf } from '../nats/role-permissions.js';
+import { ACCESS_ROLES, type AccessRole, permissionsOf } from '../nats/role-permissions.js';
+import { defined } from '../shared/collections.js';
 import type { Command, Flags, Texts } from './cli-command.js';
 import { note, out } from './command-context.js';
 
@@ -47,7 +48,16 @@ export function permissionsCommand(program: Command): void {
       const { role, inboxPrefix = `_INBOX_${role}` } = options;
       for (const part of inboxPrefix.split('.')) token(part, '--inbox-prefix');
       const sessions = sessionsOf(options);
-      const permissions = inServerWords(permissionsOf(role, { inboxPrefix, ...(sessions && { sessions }) }));
+      const { publish, subscribe, allowResponses } = permissionsOf(role, {
+        inboxPrefix,
+        ...defined({ sessions }),
+      });
+      // With the field names of the NATS server configuration.
+      const permissions = {
+        publish: { allow: publish.allow, ...(publish.deny.length > 0 && { deny: publish.deny }) },
+        subscribe: { allow: subscribe.allow },
+        ...(allowResponses && { allow_responses: { max: 1, expires: '1m' } }),
+      };
       if (options.json) return out(JSON.stringify({ role, inboxPrefix, permissions }));
       note(`-- ${role}: set THROUGHLINE_INBOX_PREFIX=${inboxPrefix} where it runs`);
       // The server reads JSON.
@@ -61,13 +71,4 @@ function sessionsOf({ role, session }: PermissionsOptions): Token[] | undefined 
   throw usageError(
     `the role ${role} works for all sessions: leave out --session, or give each team an account`,
   );
-}
-
-/** Returns permissions with the field names of the NATS server configuration. */
-function inServerWords({ publish, subscribe, allowResponses }: Permissions) {
-  return {
-    publish: { allow: publish.allow, ...(publish.deny.length > 0 && { deny: publish.deny }) },
-    subscribe: { allow: subscribe.allow },
-    ...(allowResponses && { allow_responses: { max: 1, expires: '1m' } }),
-  };
 }

@@ -1,6 +1,6 @@
 import { type DispatchRequest, includes } from '../contracts/compile-request.js';
 import type { Role } from '../contracts/kinds.js';
-import { ledgersOf, type SessionState } from '../memory/session/session-state.js';
+import { ledgersOf } from '../memory/session/session-state.js';
 import { hashOf } from '../shared/hash.js';
 import { counted, quoted, shellWord } from '../shared/text.js';
 import { deltaPacket } from './delta-packet.js';
@@ -79,7 +79,9 @@ export const DISPATCH: PromptDescriptor<DispatchRequest, Section, Own> = {
     const known = ledgersOf(state).get(taskId);
     const origin = { task: taskId };
     const ofLedger = { origin: { ...origin, ...(known !== undefined && { dispatch: known.last.sequence }) } };
-    const head = [headLine(state, taskId), planOfTask(state, taskId, request.degraded)].filter(Boolean);
+    const loops = known?.approvalLoops ?? 0;
+    const name = `Task ${quoted(taskId)}${loops === 0 ? '' : `, round ${loops + 1}`}`;
+    const head = [name, planOfTask(state, taskId, request.degraded)].filter(Boolean);
     return {
       sections: {
         ledger: packet.items,
@@ -143,12 +145,6 @@ export function dispatchRoom(
 ) {
   const outputTokens = limits.outputTokens ?? maxOutputTokens;
   return { room: limits.inputTokens ?? Math.max(0, caps[role] - outputTokens), outputTokens };
-}
-
-/** Names the task, and its round after a review; its text stands last. */
-function headLine(state: SessionState, taskId: string): string {
-  const loops = ledgersOf(state).get(taskId)?.approvalLoops ?? 0;
-  return `Task ${quoted(taskId)}${loops === 0 ? '' : `, round ${loops + 1}`}`;
 }
 
 /**

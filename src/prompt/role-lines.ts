@@ -30,22 +30,17 @@ const TOLD: readonly PacketField[] = [
 /** Returns the first step for an agent of this role, by the knowledge of its task; names only fields that are shown. */
 export function guideLine(state: SessionState, taskId: string, role: Role, fields: ReadonlySet<PacketField>) {
   const { guide } = kindOf(role).prompt;
-  const openFields = askedOf(role).filter((field) => fields.has(field));
+  // Only work results settle blockers.
+  const asked = kindOf(role).part === 'work' ? ASKED : ASKED.filter((field) => field !== 'blockers');
+  const openFields = asked.filter((field) => fields.has(field));
   const workFields = TOLD.filter((field) => fields.has(field));
   const step = stepOf(role, ledgersOf(state).get(taskId));
   // If all demands were cut from the packet, there is nothing to settle.
   const first = guide[step === 'settle' && openFields.length === 0 ? 'continue' : step];
-  const lines = [
-    first,
-    ...(workFields.length === 0 || guide.workFields === undefined ? [] : [guide.workFields]),
-  ];
-  const text = lines.join(' ').replace('{asked}', listed(openFields)).replace('{told}', listed(workFields));
+  const whole =
+    workFields.length === 0 || guide.workFields === undefined ? first : `${first} ${guide.workFields}`;
+  const text = whole.replace('{asked}', listed(openFields)).replace('{told}', listed(workFields));
   return `Guide: ${text.charAt(0).toUpperCase()}${text.slice(1)}`;
-}
-
-/** Only work results settle blockers. */
-function askedOf(role: Role): readonly PacketField[] {
-  return kindOf(role).part === 'work' ? ASKED : ASKED.filter((field) => field !== 'blockers');
 }
 
 function stepOf(role: Role, ledger: TaskLedger | undefined): Step {

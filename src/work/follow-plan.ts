@@ -51,7 +51,8 @@ export async function followPlan(
   const path = resolve(plan);
   const isLinked = !isNamed && (await realpath(path).catch(() => path)) !== path;
   if (isLinked && status.session.sequence > 0) throw notThisPlan(session, path);
-  if (known !== undefined && !(await isSameFile(known, path)))
+  const real = (file: string) => realpath(file).catch(() => file);
+  if (known !== undefined && known !== path && (await real(known)) !== (await real(path)))
     throw usageError(
       `session ${session} follows ${known}, not ${path}: use another session name for this plan`,
     );
@@ -73,12 +74,6 @@ export async function followPlan(
     return pushed();
   });
   return { path, changed };
-}
-
-async function isSameFile(one: string, other: string): Promise<boolean> {
-  if (one === other) return true;
-  const real = (path: string) => realpath(path).catch(() => path);
-  return (await real(one)) === (await real(other));
 }
 
 function textOf(path: string): string {

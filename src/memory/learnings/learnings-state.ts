@@ -108,7 +108,7 @@ export function learningId(project: string, text: string): string {
 
 /** Returns the id of a reviewer's demand; also ignores paths and numbers, which differ from task to task. */
 export function demandId(project: string, text: string): string {
-  const placeless = wordsOf(withoutPlaces(text));
+  const placeless = wordsOf(text.replace(PLACE, ' '));
   return idOf(project, placeless.length < FEWEST_WORDS ? keyOf(text) : placeless.join(' '));
 }
 
@@ -197,10 +197,6 @@ const PLACES = [
 ];
 
 const PLACE = new RegExp(PLACES.join('|'), 'gu');
-
-function withoutPlaces(text: string): string {
-  return text.replace(PLACE, ' ');
-}
 
 /** Cached: learnings are immutable. */
 const words = new WeakMap<Learning, WordSet>();

@@ -67,15 +67,18 @@ export function evolve(state: SessionState, stored: StoredEvent): SessionState {
     case 'task.content':
     case 'task.deleted':
     case 'task.claimed':
-    case 'task.released':
+    case 'task.released': {
       evolveTasks(state.board, event);
       recordWork(state.history, event);
-      if (event.type === 'task.status' && event.data.status === 'completed' && hasNotes(state)) {
+      // Notes are folded for good at once.
+      const hasNotes = state.dispatches.settled().facts.saidSize() > 0;
+      if (event.type === 'task.status' && event.data.status === 'completed' && hasNotes) {
         const { task } = event.data;
         const counted = { sequence: state.dispatches.newest(), at: event.at };
         state.dispatches.change(({ facts }) => facts.endStuck(task, counted));
       }
       return state;
+    }
     case 'note.added':
     case 'note.edited':
     case 'note.deleted':
@@ -162,11 +165,6 @@ function counts({ lastEvent, lastCommand }: SessionState, { event, after = lastC
 
 /** More than a plan of common size has, and what it remembers. */
 const MAX_LEFT = 1000;
-
-/** Notes are folded for good at once. */
-function hasNotes({ dispatches }: SessionState): boolean {
-  return dispatches.settled().facts.saidSize() > 0;
-}
 
 /** Returns a result as one of another task id. */
 function addressed(event: FactRecorded, task: string): FactRecorded {

@@ -33,7 +33,10 @@ export function evolveNotebook(state: SessionState, event: NotebookEvent, sequen
   // The statement of a command counts directly after the newest dispatch.
   const newest = { sequence: state.dispatches.newest(), at, role: NOTE_ROLE };
   const stated = (id: string, type: NoteType, text: string) => {
-    const ref = refOf(notebook, id);
+    const number = Number(id.replace(/^\D+/, ''));
+    // Its number is taken from now on.
+    notebook.lastNote = Math.max(notebook.lastNote, number);
+    const ref = `N${number}`;
     return sessionFact(statementOf(ref, type, text), { ...newest, taskId: ref }, sequence);
   };
   switch (event.type) {
@@ -107,13 +110,6 @@ const TAGS: { readonly [Type in NoteType]?: readonly SessionFactTag[] } = {
   decision: ['decision'],
   stuck: ['error'],
 };
-
-/** Returns the id of the statement of a note or an answer, whose number is taken from now on. */
-function refOf(notebook: Notebook, id: string): string {
-  const number = Number(id.replace(/^\D+/, ''));
-  notebook.lastNote = Math.max(notebook.lastNote, number);
-  return `N${number}`;
-}
 
 /** Returns what a note or an answer states. It closes nothing by its subject. */
 export function statementOf(ref: string, type: NoteType, text: string): RecordedFact {

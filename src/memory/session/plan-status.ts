@@ -13,7 +13,6 @@ import { nextAction, outcomeName, signalsOf, type TaskLedger } from '../../ledge
 import { defined } from '../../shared/collections.js';
 import { clipText, oneLine } from '../../shared/text.js';
 import { waitsForPerson } from '../../shared/wire-words.js';
-import type { SessionFact } from '../facts/fact-types.js';
 import type { PastResults } from '../search/past-results.js';
 import { type Run, resolvedSettings } from './charter.js';
 import { overview } from './commands/lifecycle-commands.js';
@@ -43,16 +42,14 @@ const MAX_FINDING = 160;
 
 /** Returns what reviews found and nobody has closed, the newest first. */
 export function openFindings(state: SessionState, most: number): RunStatus['findings'] {
-  const open = factsOf(state)
-    .getValid()
-    .filter(({ relation }) => relation === 'issue' || relation === 'must_fix');
-  return { total: open.length, newest: open.slice(-most).reverse().map(findingLine) };
-}
-
-function findingLine({ subject, object, severity, sourceTaskId }: SessionFact): string {
-  const where = subject.startsWith('task:') ? object : `${subject}: ${object}`;
-  const origin = `${severity ?? 'must fix'}, task ${sourceTaskId}`;
-  return `${clipText(oneLine(where), MAX_FINDING)} (${clipText(oneLine(origin), MAX_FINDING)})`;
+  const valid = factsOf(state).getValid();
+  const open = valid.filter(({ relation }) => relation === 'issue' || relation === 'must_fix');
+  const lines = open.slice(-most).map(({ subject, object, severity, sourceTaskId }) => {
+    const where = subject.startsWith('task:') ? object : `${subject}: ${object}`;
+    const origin = `${severity ?? 'must fix'}, task ${sourceTaskId}`;
+    return `${clipText(oneLine(where), MAX_FINDING)} (${clipText(oneLine(origin), MAX_FINDING)})`;
+  });
+  return { total: open.length, newest: lines.reverse() };
 }
 
 function progress(state: SessionState): Omit<RunStatus, 'findings'> {
@@ -214,7 +211,10 @@ function waitingFor(
   const blocked = tasks.filter((task) => waitsForPerson(task) && !listed.has(task.task));
   const onBoard = [...board].filter(({ id, status }) => status === 'blocked' && !listed.has(id));
   const waiting = [
-    ...asks.map(({ task, text, default: usual }) => `task ${task} asks: ${text}${goesOn(usual)}`),
+    ...asks.map(({ task, text, default: usual }) => {
+      const until = usual === undefined ? '' : `; it goes on with ${JSON.stringify(usual)}`;
+      return `task ${task} asks: ${text}${until}`;
+    }),
     ...unread(notebook)
       .filter(isForPerson)
       .map(({ id, content }) => `message ${id}: ${content}`),
@@ -232,10 +232,6 @@ function waitingFor(
 
 function isBlocked(task: string, why: string | undefined): string {
   return `task ${task} is blocked${why === undefined ? '' : `: ${why}`}`;
-}
-
-function goesOn(usual: string | undefined): string {
-  return usual === undefined ? '' : `; it goes on with ${JSON.stringify(usual)}`;
 }
 
 function clippedLine(text: string): string {

@@ -344,7 +344,11 @@ export function cycleThrough(board: TaskBoard, task: string, dependsOn: readonly
   // Iterative, because a chain may be as long as a session has tasks. The list grows while it is walked.
   const queue = [...cameFrom.keys()];
   for (const from of queue) {
-    if (from === task) return wayTo(task, cameFrom);
+    if (from === task) {
+      const way = [task];
+      for (let at = cameFrom.get(task); at !== undefined && at !== task; at = cameFrom.get(at)) way.push(at);
+      return [...way, task].reverse();
+    }
     for (const next of board.tasks.get(from)?.depends_on ?? []) {
       if (cameFrom.has(next)) continue;
       cameFrom.set(next, from);
@@ -352,13 +356,6 @@ export function cycleThrough(board: TaskBoard, task: string, dependsOn: readonly
     }
   }
   return undefined;
-}
-
-function wayTo(task: string, cameFrom: ReadonlyMap<string, string>): string[] {
-  const way = [task];
-  let at = cameFrom.get(task);
-  for (; at !== undefined && at !== task; at = cameFrom.get(at)) way.push(at);
-  return [...way, task].reverse();
 }
 
 /**
