@@ -18,10 +18,10 @@ import {
 import { KvBucket } from './stores/kv-bucket.js';
 import { dispatchNumbers, leaseStore, retentionStore, telemetryStore } from './stores/kv-stores.js';
 import { NatsDispatchSource } from './stores/nats-dispatch-source.js';
-import { NatsPromptRing } from './stores/nats-prompt-ring.js';
+import { promptRing } from './stores/nats-prompt-ring.js';
 import { NatsRejectedStore } from './stores/nats-rejected-store.js';
 import { NatsSessionEraser } from './stores/nats-session-eraser.js';
-import { NatsSessionIndex } from './stores/nats-session-index.js';
+import { sessionIndex } from './stores/nats-session-index.js';
 import { NatsSessionLifecycle } from './stores/nats-session-lifecycle.js';
 import { NatsLearningLog, NatsSessionLog } from './stores/nats-session-log.js';
 import { NatsSnapshotStore } from './stores/nats-snapshot-store.js';
@@ -97,14 +97,14 @@ export async function openNats(options: NatsOptions) {
       layout,
       log,
       snapshots,
-      index: new NatsSessionIndex(connection, jsm, bucketOptions),
+      index: sessionIndex(connection, jsm, bucketOptions),
       learnings: new NatsLearningLog(ports),
       learningSnapshots,
       source: new NatsDispatchSource({ ...ports, logger, ackWaitMs, maxInHand, numbers }),
       numbers,
       rejected: new NatsRejectedStore(ports),
       telemetry: telemetryStore(connection, bucketOptions),
-      prompts: new NatsPromptRing(ports, lifecycle),
+      prompts: promptRing(ports, lifecycle),
       eraser: new NatsSessionEraser(ports, layout),
       retention: retentionStore(new KvBucket(connection, bucketOptions)),
       leases: leaseStore(connection, bucketOptions),

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { mkdir, open, readdir, readFile, rename } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { JetStreamManager, NatsConnection, StreamConfig } from 'nats';
 import { z } from 'zod';
@@ -144,13 +144,8 @@ export async function readManifest(directory: string): Promise<BackupManifest> {
 
 async function writeManifest(directory: string, manifest: BackupManifest): Promise<void> {
   const path = join(directory, MANIFEST);
-  const file = await open(`${path}.part`, 'wx', OWNER_ONLY);
-  try {
-    await file.writeFile(`${JSON.stringify(manifest, undefined, 1)}\n`);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
+  const text = `${JSON.stringify(manifest, undefined, 1)}\n`;
+  await writeFile(`${path}.part`, text, { flag: 'wx', mode: OWNER_ONLY, flush: true });
   await rename(`${path}.part`, path);
 }
 

@@ -119,6 +119,8 @@ export function isNoResponders(error: unknown): boolean {
 /** Maps NATS errors to ours. Our own errors pass unchanged. */
 export function toThroughlineError(error: unknown, doing: string): ThroughlineError {
   if (error instanceof ThroughlineError) return error;
+  const fault = (code: ErrorCode, why: string) =>
+    new ThroughlineError(code, `${doing}: ${why}`, { cause: error });
   if (error instanceof NatsError) {
     const text = error.api_error?.description ?? error.message;
     // Checked first: the client reports some of these as "no responders".
@@ -133,22 +135,18 @@ export function toThroughlineError(error: unknown, doing: string): ThroughlineEr
       case NatsCode.ConnectionTimeout:
       case NatsCode.Disconnect:
       case NatsCode.NoResponders:
-        return new ThroughlineError('unavailable', `${doing}: NATS does not answer (${error.code})`, {
-          cause: error,
-        });
+        return fault('unavailable', `NATS does not answer (${error.code})`);
       case NatsCode.AuthorizationViolation:
-        return new ThroughlineError('auth_failed', `${doing}: NATS refused it (${text})`, { cause: error });
+        return fault('auth_failed', `NATS refused it (${text})`);
       case NatsCode.PermissionsViolation:
         return permissionDenied(doing, error);
       case NatsCode.MaxPayloadExceeded:
-        return new ThroughlineError('too_large', `${doing}: larger than the server accepts in one message`, {
-          cause: error,
-        });
+        return fault('too_large', 'larger than the server accepts in one message');
       default:
         return refusal(doing, { code: apiCode(error), text }, error);
     }
   }
-  return new ThroughlineError('internal', `${doing}: ${messageOf(error)}`, { cause: error });
+  return fault('internal', messageOf(error));
 }
 
 /** Reports a denied permission, with the subject if the server names it. */

@@ -94,7 +94,7 @@ export class AckedPublisher {
       const { info } = this.#connection;
       const number = this.#expect({ resolve, reject, subject, stream, deadline, info, probed: false });
       try {
-        const reply = this.#prefix + tokenOf(number);
+        const reply = this.#prefix + number.toString(RADIX);
         const head = publishHeaders(subject, options);
         this.#connection.publish(subject, data, head === undefined ? { reply } : { reply, headers: head });
       } catch (cause) {
@@ -177,7 +177,7 @@ export class AckedPublisher {
     const number = this.#next;
     this.#probes.set(number, { subject, info });
     try {
-      probeStuck(this.#connection, subject, this.#prefix + tokenOf(number));
+      probeStuck(this.#connection, subject, this.#prefix + number.toString(RADIX));
     } catch {
       // The connection is closing: the publishes time out.
     }
@@ -203,10 +203,6 @@ export class AckedPublisher {
       new ThroughlineError('unavailable', `${entry.subject}: no PubAck within ${this.#timeoutMs} ms`),
     );
   }
-}
-
-function tokenOf(number: number): string {
-  return number.toString(RADIX);
 }
 
 interface PubAckJson {

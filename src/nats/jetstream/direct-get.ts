@@ -287,17 +287,15 @@ export function foreignBy(headers: MsgHdrs | undefined, readBy: ReadBy): string 
   if (headers === undefined) return undefined;
   const expected = readBy === 'direct_get' ? 1 : 0;
   for (const [name, values] of headers) {
-    if (COPIED.has(name) && values.length > expected) return copyOf(headers);
+    if (COPIED.has(name) && values.length > expected) {
+      // The stored header precedes the server's.
+      const [stream = '?'] = headers.values('Nats-Stream');
+      const [sequence = '?'] = headers.values('Nats-Sequence');
+      return `a copy of message ${sequence} of ${stream}`;
+    }
     if (ANSWERED.has(name)) return 'the answer of a service';
   }
   return undefined;
-}
-
-/** The stored header precedes the server's. */
-function copyOf(headers: MsgHdrs): string {
-  const [stream = '?'] = headers.values('Nats-Stream');
-  const [sequence = '?'] = headers.values('Nats-Sequence');
-  return `a copy of message ${sequence} of ${stream}`;
 }
 
 /** Largest PubAck, in bytes. */

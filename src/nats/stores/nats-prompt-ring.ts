@@ -7,40 +7,32 @@ import { readStream, valueIn } from '../jetstream/direct-get.js';
 import { ensurePromptsStream, RING_SIZE, type StorePorts } from '../jetstream/topology.js';
 
 /** Compiled prompts in the stream `PROMPTS`, a subject per session, of which the server keeps the newest `RING_SIZE`. Losing some is harmless. */
-export class NatsPromptRing {
-  readonly #ports: StorePorts;
-  readonly #lifecycle: ForgottenSessions;
-
-  constructor(ports: StorePorts, lifecycle: ForgottenSessions) {
-    this.#ports = ports;
-    this.#lifecycle = lifecycle;
-  }
-
-  /** Returns the stored prompts of a session without duplicates, newest first. Throws `unavailable`. */
-  async all(session: Token): Promise<readonly KeptPrompt[]> {
-    const { connection, timeoutMs } = this.#ports;
-    const range = { from: 1, limit: RING_SIZE };
-    const subject = compiledSubject(session);
-    const messages = await readStream(connection, PROMPTS_STREAM, subject, range, timeoutMs).catch(
-      (error: unknown) => {
+export function promptRing(ports: StorePorts, lifecycle: ForgottenSessions) {
+  const { connection, jsm, publisher, timeoutMs } = ports;
+  return {
+    /** Returns the stored prompts of a session without duplicates, newest first. Throws `unavailable`. */
+    async all(session: Token): Promise<readonly KeptPrompt[]> {
+      const range = { from: 1, limit: RING_SIZE };
+      const subject = compiledSubject(session);
+      const reading = readStream(connection, PROMPTS_STREAM, subject, range, timeoutMs);
+      const messages = await reading.catch((error: unknown) => {
         throw toThroughlineError(error, `reading the prompts of ${session}`);
-      },
-    );
-    const kept = messages.flatMap((message) => valueIn(keptPrompt, message) ?? []);
-    // A rewrite of the stream may reorder or duplicate prompts.
-    const once = [...new Map(kept.map((prompt) => [prompt.id, prompt])).values()];
-    return once.sort((one, other) => (one.at < other.at ? -1 : one.at > other.at ? 1 : 0)).reverse();
-  }
-
-  async keep(prompt: KeptPrompt): Promise<void> {
-    const session = prompt.session as Token;
-    await this.#lifecycle.refreshed();
-    if (prompt.sequence <= minRetainedSequence(this.#lifecycle, session)) return;
-    await publishCreating(this.#ports.publisher, {
-      subject: compiledSubject(session),
-      body: JSON.stringify(prompt),
-      options: { stream: PROMPTS_STREAM },
-      make: () => ensurePromptsStream(this.#ports.jsm, this.#ports),
-    });
-  }
+      });
+      const kept = messages.flatMap((message) => valueIn(keptPrompt, message) ?? []);
+      // A rewrite of the stream may reorder or duplicate prompts.
+      const once = [...new Map(kept.map((prompt) => [prompt.id, prompt])).values()];
+      return once.sort((one, other) => (one.at < other.at ? -1 : one.at > other.at ? 1 : 0)).reverse();
+    },
+    async keep(prompt: KeptPrompt): Promise<void> {
+      const session = prompt.session as Token;
+      await lifecycle.refreshed();
+      if (prompt.sequence <= minRetainedSequence(lifecycle, session)) return;
+      await publishCreating(publisher, {
+        subject: compiledSubject(session),
+        body: JSON.stringify(prompt),
+        options: { stream: PROMPTS_STREAM },
+        make: () => ensurePromptsStream(jsm, ports),
+      });
+    },
+  };
 }

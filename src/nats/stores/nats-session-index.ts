@@ -1,7 +1,7 @@
 import type { JetStreamManager, NatsConnection } from 'nats';
 import { INDEX_BUCKET, indexSubject, isToken, type Token } from '../../contracts/names.js';
 import { type SessionIndexEntry, sessionIndexEntry } from '../../contracts/session-file.js';
-import type { IndexListener, IndexPart, SessionIndex } from '../../engine/ports/session-log.js';
+import type { SessionIndex } from '../../engine/ports/session-log.js';
 import { jsonOf } from '../../shared/text.js';
 import { subscribeResiliently } from '../connection/connect-nats.js';
 import { ifExists, toThroughlineError } from '../connection/nats-errors.js';
@@ -17,63 +17,53 @@ const BUCKET: BucketKind = {
 };
 
 /** The index in the bucket `session_index`: a key per session, JSON on one line. Created with the first write. */
-export class NatsSessionIndex implements SessionIndex {
-  readonly #connection: NatsConnection;
-  readonly #jsm: JetStreamManager;
-  readonly #options: BucketOptions;
-  readonly #bucket: KvBucket;
-
-  constructor(connection: NatsConnection, jsm: JetStreamManager, options: BucketOptions) {
-    this.#connection = connection;
-    this.#jsm = jsm;
-    this.#options = options;
-    this.#bucket = new KvBucket(connection, options, BUCKET);
-  }
-
-  async epoch(): Promise<string | undefined> {
-    return (await ifExists(this.#jsm.streams.info(STREAM), 'looking for the index of sessions'))?.created;
-  }
-
-  async *read(after: number): AsyncGenerator<IndexPart> {
-    // Without a stream the read might get no answer at all.
-    if ((await this.epoch()) === undefined) return;
-    const { timeoutMs } = this.#options;
-    try {
-      const batches = batchesOf(this.#connection, STREAM, indexSubject('*'), after + 1, timeoutMs);
-      for await (const messages of batches) {
-        const entries = messages.flatMap((message) => entryIn(message) ?? []);
-        yield { entries, through: messages.at(-1)?.sequence ?? after };
+export function sessionIndex(
+  connection: NatsConnection,
+  jsm: JetStreamManager,
+  options: BucketOptions,
+): SessionIndex {
+  const bucket = new KvBucket(connection, options, BUCKET);
+  const epoch = async () =>
+    (await ifExists(jsm.streams.info(STREAM), 'looking for the index of sessions'))?.created;
+  return {
+    epoch,
+    async *read(after) {
+      // Without a stream the read might get no answer at all.
+      if ((await epoch()) === undefined) return;
+      try {
+        const batches = batchesOf(connection, STREAM, indexSubject('*'), after + 1, options.timeoutMs);
+        for await (const messages of batches) {
+          const entries = messages.flatMap((message) => entryIn(message) ?? []);
+          yield { entries, through: messages.at(-1)?.sequence ?? after };
+        }
+      } catch (error) {
+        throw toThroughlineError(error, 'reading the index of sessions');
       }
-    } catch (error) {
-      throw toThroughlineError(error, 'reading the index of sessions');
-    }
-  }
-
-  watch({ written, removed }: IndexListener): () => void {
-    const subscription = subscribeResiliently(this.#connection, indexSubject('*'), (message) => {
-      if (foreignBy(message.headers, 'as_stored') !== undefined) return;
-      const session = message.subject.split('.')[2];
-      if (!isToken(session)) return;
-      if (isDeletion({ headers: message.headers })) return removed(session);
-      const entry = entryOf(session, message.data);
-      if (entry !== undefined) written(entry);
-    });
-    return () => subscription.close();
-  }
-
-  async put(entry: SessionIndexEntry): Promise<'saved' | 'older'> {
-    const written = await this.#bucket.write(entry.figures.session, (last) => {
-      const kept = last && entryIn(last);
-      return kept !== undefined && kept.sequence >= entry.sequence ? KEPT : entry;
-    });
-    return written === undefined ? 'older' : 'saved';
-  }
-
-  async remove(session: Token): Promise<void> {
-    // The marker tells those who watch; its subject has the name as well, so nothing of it is kept.
-    await this.#bucket.write(session, () => undefined);
-    await this.#bucket.write(session, (last) => (last === undefined ? KEPT : GONE));
-  }
+    },
+    watch({ written, removed }) {
+      const subscription = subscribeResiliently(connection, indexSubject('*'), (message) => {
+        if (foreignBy(message.headers, 'as_stored') !== undefined) return;
+        const session = message.subject.split('.')[2];
+        if (!isToken(session)) return;
+        if (isDeletion({ headers: message.headers })) return removed(session);
+        const entry = entryOf(session, message.data);
+        if (entry !== undefined) written(entry);
+      });
+      return () => subscription.close();
+    },
+    async put(entry) {
+      const written = await bucket.write(entry.figures.session, (last) => {
+        const kept = last && entryIn(last);
+        return kept !== undefined && kept.sequence >= entry.sequence ? KEPT : entry;
+      });
+      return written === undefined ? 'older' : 'saved';
+    },
+    async remove(session) {
+      // The marker tells those who watch; its subject has the name as well, so nothing of it is kept.
+      await bucket.write(session, () => undefined);
+      await bucket.write(session, (last) => (last === undefined ? KEPT : GONE));
+    },
+  };
 }
 
 /** Returns the entry in a message; `undefined` for a foreign message, a deleted key or an invalid value. */

@@ -40,15 +40,9 @@ export function inspectorApp(parts: InspectorParts): Hono {
   app.use(signedIn(parts));
   app.use(sameOrigin);
   app.get('/api/me', (c) => {
+    const { server } = transport;
     const user = userName() ?? 'a person';
-    const me: InspectorMe = {
-      version: VERSION,
-      role,
-      server: transport.server,
-      user,
-      decides: role === 'operator',
-    };
-    return c.json(me);
+    return c.json<InspectorMe>({ version: VERSION, role, server, user, decides: role === 'operator' });
   });
   app.post('/api/ask/:subject', smallBody, (c) => ask(c, c.req.param('subject'), parts));
   app.get('/api/live', (c) =>

@@ -127,15 +127,10 @@ const ENVELOPE_BYTES = 4096;
 
 /** Returns the ports of archiving, forgetting and retention. */
 export function lifecyclePorts(
-  {
-    nats,
-    sessions,
-    projects,
-    lifecycle,
-    logger,
-  }: Pick<Process, 'nats' | 'sessions' | 'projects' | 'lifecycle' | 'logger'>,
+  process: Pick<Process, 'nats' | 'sessions' | 'projects' | 'lifecycle' | 'logger'>,
   { table, feed, now }: KnownSessions,
 ) {
+  const { nats, sessions, projects, lifecycle, logger } = process;
   const { reader, command } = sessions;
   return {
     ...nats,

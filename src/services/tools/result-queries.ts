@@ -203,7 +203,8 @@ export async function retryRejected(
   const { subject, body } = corrected ?? entry;
   await requireUncounted(ports, entry, subject);
   // A different correction is a different result.
-  const retryId = corrected === undefined ? entry.retryId : `${entry.retryId}:${correctionOf(corrected)}`;
+  const hash = createHash('sha256').update(`${subject}\n`).update(body).digest('hex');
+  const retryId = corrected === undefined ? entry.retryId : `${entry.retryId}:${hash}`;
   const { sequence } = await source.publish(subject, body, dispatchMessageId(entry.session, retryId));
   await rejected.remove(id);
   return sequence;
@@ -224,8 +225,4 @@ async function requireUncounted(
     `${id} has counted as dispatch ${sequence} of session ${session}, and nothing was published: remove it with "throughline result rm ${id}"`,
     { details: { id, dispatch: sequence } },
   );
-}
-
-function correctionOf({ subject, body }: { readonly subject: string; readonly body: Uint8Array }): string {
-  return createHash('sha256').update(`${subject}\n`).update(body).digest('hex');
 }
