@@ -17,14 +17,14 @@ import {
 } from './jetstream/topology.js';
 import { KvBucket } from './stores/kv-bucket.js';
 import { dispatchNumbers, leaseStore, retentionStore, telemetryStore } from './stores/kv-stores.js';
-import { NatsDispatchSource } from './stores/nats-dispatch-source.js';
+import { dispatchSource } from './stores/nats-dispatch-source.js';
 import { promptRing } from './stores/nats-prompt-ring.js';
-import { NatsRejectedStore } from './stores/nats-rejected-store.js';
+import { rejectedStore } from './stores/nats-rejected-store.js';
 import { NatsSessionEraser } from './stores/nats-session-eraser.js';
 import { sessionIndex } from './stores/nats-session-index.js';
 import { NatsSessionLifecycle } from './stores/nats-session-lifecycle.js';
 import { NatsLearningLog, NatsSessionLog } from './stores/nats-session-log.js';
-import { NatsSnapshotStore } from './stores/nats-snapshot-store.js';
+import { snapshotStore } from './stores/nats-snapshot-store.js';
 
 /** The stores and sources of an installation, on one connection. */
 export type NatsPorts = Awaited<ReturnType<typeof openNats>>;
@@ -89,8 +89,8 @@ export async function openNats(options: NatsOptions) {
       });
       if (layout.layout === 'per-session') await warnOfManyStreams(jsm, logger);
     }
-    const snapshots = new NatsSnapshotStore(connection, { ...bucketOptions, lifecycle });
-    const learningSnapshots = new NatsSnapshotStore(connection, { ...bucketOptions, prefix: PROJECT_KEY });
+    const snapshots = snapshotStore(connection, { ...bucketOptions, lifecycle });
+    const learningSnapshots = snapshotStore(connection, { ...bucketOptions, prefix: PROJECT_KEY });
     if (makes) await snapshots.ensure();
     return {
       connection,
@@ -100,9 +100,9 @@ export async function openNats(options: NatsOptions) {
       index: sessionIndex(connection, jsm, bucketOptions),
       learnings: new NatsLearningLog(ports),
       learningSnapshots,
-      source: new NatsDispatchSource({ ...ports, logger, ackWaitMs, maxInHand, numbers }),
+      source: dispatchSource({ ...ports, logger, ackWaitMs, maxInHand, numbers }),
       numbers,
-      rejected: new NatsRejectedStore(ports),
+      rejected: rejectedStore(ports),
       telemetry: telemetryStore(connection, bucketOptions),
       prompts: promptRing(ports, lifecycle),
       eraser: new NatsSessionEraser(ports, layout),

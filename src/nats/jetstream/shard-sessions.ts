@@ -40,31 +40,12 @@ interface Counted {
 }
 
 /** Tells how far each session in shards has come, with few requests: it asks again only for those whose count has changed. */
-export class ShardActivity {
-  readonly #ports: ErasePorts;
-  readonly #active = new Map<names.Token, Counted>();
-
-  constructor(ports: ErasePorts) {
-    this.#ports = ports;
-  }
-
-  /** Throws as `shardCounts`. */
-  async activity(shards: number): Promise<ActiveSession[]> {
-    const seen = new Set<names.Token>();
-    for await (const shard of shardCounts(this.#ports.jsm, shards)) {
-      for (const session of shard.sessions.keys()) seen.add(session);
-      await this.#refresh(shard);
-    }
-    for (const session of [...this.#active.keys()]) if (!seen.has(session)) this.#active.delete(session);
-    return [...this.#active.values()].map(({ active }) => active);
-  }
+export function shardActivity({ connection, jsm, timeoutMs }: ErasePorts) {
+  const kept = new Map<names.Token, Counted>();
 
   /** Requests the newest event of each session whose number of events has changed. */
-  async #refresh(shard: ShardCounts): Promise<void> {
-    const { connection, timeoutMs } = this.#ports;
-    const moved = [...shard.sessions].filter(
-      ([session, { events }]) => this.#active.get(session)?.events !== events,
-    );
+  async function refresh(shard: ShardCounts): Promise<void> {
+    const moved = [...shard.sessions].filter(([session, { events }]) => kept.get(session)?.events !== events);
     if (moved.length === 0) return;
     const found = await newestInShard(connection, { ...shard, sessions: new Map(moved) }, timeoutMs);
     for (const [session, { events }] of moved) {
@@ -73,15 +54,26 @@ export class ShardActivity {
       const active =
         newest !== undefined && at !== undefined
           ? { session, sequence: newest.sequence, at: new Date(at).toISOString() }
-          : await this.#leaderSays(shard.stream, session);
-      if (active !== undefined) this.#active.set(session, { active, events });
+          : await leaderSays(shard.stream, session);
+      if (active !== undefined) kept.set(session, { active, events });
     }
   }
 
-  async #leaderSays(stream: string, session: names.Token): Promise<ActiveSession | undefined> {
-    const newest = await newestMessage(this.#ports.jsm, stream, names.sessionSubjects(session));
+  async function leaderSays(stream: string, session: names.Token): Promise<ActiveSession | undefined> {
+    const newest = await newestMessage(jsm, stream, names.sessionSubjects(session));
     return newest && { session, sequence: newest.seq, at: newest.time.toISOString() };
   }
+
+  /** Throws as `shardCounts`. */
+  return async (shards: number): Promise<ActiveSession[]> => {
+    const seen = new Set<names.Token>();
+    for await (const shard of shardCounts(jsm, shards)) {
+      for (const session of shard.sessions.keys()) seen.add(session);
+      await refresh(shard);
+    }
+    for (const session of [...kept.keys()]) if (!seen.has(session)) kept.delete(session);
+    return [...kept.values()].map(({ active }) => active);
+  };
 }
 
 /** The server allows 1,024 subjects per request; some may be added after the count. */

@@ -11,14 +11,7 @@ import {
   rejectedSubject,
   rejectedSubjects,
 } from '../../contracts/names.js';
-import type {
-  RejectedEntry,
-  RejectedPage,
-  RejectedPageAsked,
-  RejectedStore,
-  Rejection,
-  WholeRejection,
-} from '../../engine/ports/dispatch-source.js';
+import type { RejectedEntry, RejectedStore } from '../../engine/ports/dispatch-source.js';
 import { defined } from '../../shared/collections.js';
 import { clipText, oneLine } from '../../shared/text.js';
 import { toThroughlineError } from '../connection/nats-errors.js';
@@ -37,72 +30,10 @@ const USUAL_PAYLOAD = 1024 * 1024;
  * Rejected dispatches in the stream `DISPATCH_REJECTED`: the body as it was, the reason in headers. Of a body that does not fit
  * one message together with its reason the beginning is stored, and the rest is read from `DISPATCH`.
  */
-export class NatsRejectedStore implements RejectedStore {
-  readonly #ports: StorePorts;
+export function rejectedStore(ports: StorePorts): RejectedStore {
+  const { connection, jsm, publisher, timeoutMs } = ports;
 
-  constructor(ports: StorePorts) {
-    this.#ports = ports;
-  }
-
-  async put(rejected: Rejection): Promise<void> {
-    const { session, role, sequence, at, body, fix, meant } = rejected;
-    const limit = this.#ports.connection.info?.max_payload ?? USUAL_PAYLOAD;
-    const stored = body.subarray(0, Math.max(limit - HEADER_ROOM, Math.floor(limit / 2)));
-    const subject = rejectedSubject(session, role);
-    const options = {
-      stream: REJECTED_STREAM,
-      // With the arrival time, which is equal for each delivery: a stream that was created again counts from 1.
-      messageId: `rejected:${sequence}:${at}`,
-      headers: {
-        [HEADERS.errorCode]: rejected.code,
-        [HEADERS.errorReason]: headerText(rejected.reason),
-        ...defined({ [HEADERS.errorFix]: fix && headerText(fix), [HEADERS.errorMeant]: meant }),
-        [HEADERS.dispatchSequence]: String(sequence),
-        [HEADERS.dispatchSubject]: headerText(rejected.subject),
-        [HEADERS.dispatchTime]: at,
-        ...(stored.length < body.length && { [HEADERS.dispatchBytes]: String(body.length) }),
-        [HEADERS.retryId]: randomUUID(),
-      },
-    };
-    const make = () => ensureRejectedStream(this.#ports.jsm, this.#ports);
-    await publishCreating(this.#ports.publisher, { subject, body: stored, options, make });
-  }
-
-  async page({ session, role, before, limit }: RejectedPageAsked): Promise<RejectedPage> {
-    const { connection, timeoutMs } = this.#ports;
-    const query = { stream: REJECTED_STREAM, filter: rejectedSubjects(session, role), before, limit };
-    try {
-      const { messages, total, next } = await newestPage(connection, query, timeoutMs);
-      return defined({ entries: messages.map(describe), total, next });
-    } catch (error) {
-      throw toThroughlineError(error, 'reading rejected dispatches');
-    }
-  }
-
-  async get(id: number): Promise<WholeRejection | undefined> {
-    const stored = await this.#stored(REJECTED_STREAM, id);
-    if (stored === undefined) return undefined;
-    const entry = describe(stored);
-    const retryId = stored.headers?.get(HEADERS.retryId) ?? '';
-    if (stored.data.length === entry.bytes) return { ...entry, body: stored.data, retryId };
-    const whole = await this.#stored(DISPATCH_STREAM, entry.sequence);
-    // The numbers of a stream that was created again are others.
-    if (whole !== undefined && timeOf(whole) === entry.at) return { ...entry, body: whole.data, retryId };
-    throw new ThroughlineError(
-      'not_found',
-      `the rest of rejected dispatch ${id} is gone: ${DISPATCH_STREAM} does not hold ${entry.sequence} any more`,
-    );
-  }
-
-  async remove(id: number): Promise<boolean> {
-    if ((await this.#stored(REJECTED_STREAM, id)) === undefined) return false;
-    // Secure delete: it may be removed because of its content.
-    await this.#ports.jsm.streams.deleteMessage(REJECTED_STREAM, id, true);
-    return true;
-  }
-
-  async #stored(stream: string, sequence: number): Promise<StreamMessage | undefined> {
-    const { connection, timeoutMs } = this.#ports;
+  async function messageAt(stream: string, sequence: number): Promise<StreamMessage | undefined> {
     if (sequence <= 0) return undefined;
     const range = { from: sequence, through: sequence };
     const messages = await readStream(connection, stream, '>', range, timeoutMs).catch((error: unknown) => {
@@ -110,6 +41,64 @@ export class NatsRejectedStore implements RejectedStore {
     });
     return messages[0];
   }
+
+  return {
+    async put(rejected) {
+      const { session, role, sequence, at, body, fix, meant } = rejected;
+      const limit = connection.info?.max_payload ?? USUAL_PAYLOAD;
+      const stored = body.subarray(0, Math.max(limit - HEADER_ROOM, Math.floor(limit / 2)));
+      const subject = rejectedSubject(session, role);
+      const options = {
+        stream: REJECTED_STREAM,
+        // With the arrival time, which is equal for each delivery: a stream that was created again counts from 1.
+        messageId: `rejected:${sequence}:${at}`,
+        headers: {
+          [HEADERS.errorCode]: rejected.code,
+          [HEADERS.errorReason]: headerText(rejected.reason),
+          ...defined({ [HEADERS.errorFix]: fix && headerText(fix), [HEADERS.errorMeant]: meant }),
+          [HEADERS.dispatchSequence]: String(sequence),
+          [HEADERS.dispatchSubject]: headerText(rejected.subject),
+          [HEADERS.dispatchTime]: at,
+          ...(stored.length < body.length && { [HEADERS.dispatchBytes]: String(body.length) }),
+          [HEADERS.retryId]: randomUUID(),
+        },
+      };
+      const make = () => ensureRejectedStream(jsm, ports);
+      await publishCreating(publisher, { subject, body: stored, options, make });
+    },
+
+    async page({ session, role, before, limit }) {
+      const query = { stream: REJECTED_STREAM, filter: rejectedSubjects(session, role), before, limit };
+      try {
+        const { messages, total, next } = await newestPage(connection, query, timeoutMs);
+        return defined({ entries: messages.map(describe), total, next });
+      } catch (error) {
+        throw toThroughlineError(error, 'reading rejected dispatches');
+      }
+    },
+
+    async get(id) {
+      const stored = await messageAt(REJECTED_STREAM, id);
+      if (stored === undefined) return undefined;
+      const entry = describe(stored);
+      const retryId = stored.headers?.get(HEADERS.retryId) ?? '';
+      if (stored.data.length === entry.bytes) return { ...entry, body: stored.data, retryId };
+      const whole = await messageAt(DISPATCH_STREAM, entry.sequence);
+      // The numbers of a stream that was created again are others.
+      if (whole !== undefined && timeOf(whole) === entry.at) return { ...entry, body: whole.data, retryId };
+      throw new ThroughlineError(
+        'not_found',
+        `the rest of rejected dispatch ${id} is gone: ${DISPATCH_STREAM} does not hold ${entry.sequence} any more`,
+      );
+    },
+
+    async remove(id) {
+      if ((await messageAt(REJECTED_STREAM, id)) === undefined) return false;
+      // Secure delete: it may be removed because of its content.
+      await jsm.streams.deleteMessage(REJECTED_STREAM, id, true);
+      return true;
+    },
+  };
 }
 
 function timeOf({ headers }: StreamMessage): string {

@@ -18,7 +18,7 @@ import { ifExists, toThroughlineError } from '../connection/nats-errors.js';
 import { batchFrom } from '../jetstream/direct-get.js';
 import { KeyStreams } from '../jetstream/key-streams.js';
 import { listedStreams } from '../jetstream/list-streams.js';
-import { ShardActivity } from '../jetstream/shard-sessions.js';
+import { shardActivity } from '../jetstream/shard-sessions.js';
 import {
   createLearningsStream,
   createLogStream,
@@ -34,7 +34,7 @@ export class NatsSessionLog
 {
   readonly #ports: StorePorts;
   readonly #layout: names.SessionLayout;
-  readonly #shards: ShardActivity;
+  readonly #shards: ReturnType<typeof shardActivity>;
 
   /** @param lifecycle default: none is forgotten */
   constructor(ports: StorePorts, layout: names.SessionLayout, lifecycle = NONE_FORGOTTEN) {
@@ -67,7 +67,7 @@ export class NatsSessionLog
     );
     this.#ports = ports;
     this.#layout = layout;
-    this.#shards = new ShardActivity(ports);
+    this.#shards = shardActivity(ports);
   }
 
   async newestResults(session: names.Token): Promise<NewestAt[]> {
@@ -88,7 +88,7 @@ export class NatsSessionLog
   async activity(): Promise<(ActiveSession | LeaderlessSession)[]> {
     const layout = this.#layout;
     try {
-      if (layout.layout === 'sharded') return await this.#shards.activity(layout.shards);
+      if (layout.layout === 'sharded') return await this.#shards(layout.shards);
       return activeOf(await listedStreams(this.#ports.jsm, names.ALL_SESSIONS));
     } catch (error) {
       throw toThroughlineError(error, 'listing sessions');

@@ -35,69 +35,22 @@ interface SnapshotStoreOptions extends BucketOptions {
 }
 
 /** Snapshots in the bucket `session_snapshots`, JSON on one line: the newest five of each key. */
-export class NatsSnapshotStore implements SnapshotStore {
-  readonly #connection: NatsConnection;
-  readonly #options: Required<SnapshotStoreOptions>;
-  readonly #bucket: KvBucket;
-
-  constructor(connection: NatsConnection, options: SnapshotStoreOptions) {
-    this.#connection = connection;
-    this.#options = { prefix: '', lifecycle: NONE_FORGOTTEN, ...options };
-    this.#bucket = new KvBucket(connection, options, SNAPSHOTS);
-  }
-
-  /** Creates the bucket, unless it exists. Throws as `load`. */
-  ensure(): Promise<void> {
-    return this.#bucket.ensure();
-  }
-
-  async load(key: Token): Promise<StoredSnapshot | undefined> {
-    const last = await this.#bucket.get(this.#options.prefix + key);
-    const newest = last && (await this.#newest(key, last));
-    if (newest === undefined || newest.sequence <= this.#floor(key)) return undefined;
-    return unpacked(newest);
-  }
-
-  async loadAtOrBefore(key: Token, sequence: number): Promise<StoredSnapshot | undefined> {
-    const newest = await this.load(key);
-    if (newest === undefined || newest.sequence <= sequence) return newest;
-    const floor = this.#floor(key);
-    const older = await this.#history(key);
-    const best = older.findLast((snapshot) => snapshot.sequence <= sequence && snapshot.sequence > floor);
-    return best && unpacked(best);
-  }
-
-  async save(key: Token, snapshot: StoredSnapshot): Promise<SaveOutcome> {
-    const { lifecycle, prefix } = this.#options;
-    const limit = (this.#connection.info?.max_payload ?? 1024 * 1024) - ENVELOPE_BYTES;
-    const text = await packedText(snapshot.sequence, snapshot.text, limit);
-    await lifecycle.refreshed();
-    // A late write for a forgotten session.
-    if (snapshot.sequence <= this.#floor(key)) return 'older';
-    if (text === undefined) return 'too_large';
-    const written = await this.#bucket.write(prefix + key, async (last) => {
-      const kept = last && (await this.#newest(key, last));
-      return kept !== undefined && kept.sequence >= snapshot.sequence ? KEPT : text;
-    });
-    return written === undefined ? 'older' : 'saved';
-  }
-
-  #floor(key: Token): number {
-    return minRetainedSequence(this.#options.lifecycle, key);
-  }
+export function snapshotStore(connection: NatsConnection, options: SnapshotStoreOptions) {
+  const { lifecycle = NONE_FORGOTTEN, prefix = '', timeoutMs } = options;
+  const bucket = new KvBucket(connection, options, SNAPSHOTS);
+  const floor = (key: Token) => minRetainedSequence(lifecycle, key);
 
   /** Returns the newest snapshot of a key by its last message, which need not be one. */
-  async #newest(key: Token, last: StreamMessage): Promise<StoredSnapshot | undefined> {
+  async function newestOf(key: Token, last: StreamMessage): Promise<StoredSnapshot | undefined> {
     if (isDeletion(last)) return undefined;
-    return snapshotIn(last) ?? (await this.#history(key)).at(-1);
+    return snapshotIn(last) ?? (await history(key)).at(-1);
   }
 
   /** Returns the snapshots of a key, oldest first. */
-  async #history(key: Token): Promise<StoredSnapshot[]> {
-    const { prefix, timeoutMs } = this.#options;
+  async function history(key: Token): Promise<StoredSnapshot[]> {
     const subject = `$KV.${SNAPSHOT_BUCKET}.${prefix}${key}`;
     const stream = `KV_${SNAPSHOT_BUCKET}`;
-    const kept = await readStream(this.#connection, stream, subject, { from: 1 }, timeoutMs).catch(
+    const kept = await readStream(connection, stream, subject, { from: 1 }, timeoutMs).catch(
       (error: unknown) => {
         throw toThroughlineError(error, `reading the snapshots of ${key}`);
       },
@@ -107,6 +60,42 @@ export class NatsSnapshotStore implements SnapshotStore {
       .flatMap((message) => snapshotIn(message) ?? [])
       .sort((one, other) => one.sequence - other.sequence);
   }
+
+  const store = {
+    /** Creates the bucket, unless it exists. Throws as `load`. */
+    ensure: () => bucket.ensure(),
+
+    async load(key: Token): Promise<StoredSnapshot | undefined> {
+      const last = await bucket.get(prefix + key);
+      const newest = last && (await newestOf(key, last));
+      if (newest === undefined || newest.sequence <= floor(key)) return undefined;
+      return unpacked(newest);
+    },
+
+    async loadAtOrBefore(key: Token, sequence: number): Promise<StoredSnapshot | undefined> {
+      const newest = await store.load(key);
+      if (newest === undefined || newest.sequence <= sequence) return newest;
+      const least = floor(key);
+      const older = await history(key);
+      const best = older.findLast((snapshot) => snapshot.sequence <= sequence && snapshot.sequence > least);
+      return best && unpacked(best);
+    },
+
+    async save(key: Token, snapshot: StoredSnapshot): Promise<SaveOutcome> {
+      const limit = (connection.info?.max_payload ?? 1024 * 1024) - ENVELOPE_BYTES;
+      const text = await packedText(snapshot.sequence, snapshot.text, limit);
+      await lifecycle.refreshed();
+      // A late write for a forgotten session.
+      if (snapshot.sequence <= floor(key)) return 'older';
+      if (text === undefined) return 'too_large';
+      const written = await bucket.write(prefix + key, async (last) => {
+        const kept = last && (await newestOf(key, last));
+        return kept !== undefined && kept.sequence >= snapshot.sequence ? KEPT : text;
+      });
+      return written === undefined ? 'older' : 'saved';
+    },
+  };
+  return store satisfies SnapshotStore;
 }
 
 /** Returns the snapshot in a message; `undefined` for a foreign message or any other text. */
