@@ -24,7 +24,7 @@ async def main() -> None:
         }
         published = await session.publish(result, role="implementer", wait=True)
 
-        await session.answer(task["id"], "Use a semicolon.", by="anna")
+        await session.answer(task["id"], "Use a semicolon.", by="anna", person=True)
         reply = await session.prompt(task["id"], task["content"], after=published.sequence)
         print("answered" if "Use a semicolon." in reply["prompt"] else "not answered")
 

@@ -5,7 +5,7 @@ import { asCode, type Written } from './pages.js';
 /** A page that is written from the code. */
 
 const REJECTED = '[When a result cannot be used](../how-to/publish-results.md#when-a-result-cannot-be-used)';
-const SECURE = '[Who can read it](../how-to/who-can-read-it.md)';
+const SECURE = '[Who can read it](../how-to/secure.md)';
 const REVIEW = '[Learnings](../how-to/everyday.md#keep-knowledge-beyond-a-session)';
 const PLANS = '[Plans](../how-to/run-a-plan.md#plans-that-are-read)';
 const RELIABILITY = '[What is promised about the server](../contributing/promises.md#the-server)';

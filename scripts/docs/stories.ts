@@ -49,7 +49,7 @@ function answer(): string {
   const blockers = [PORT];
   played.publish(implementer({ status: 'blocked', summary: 'Metrics need a port', blockers }));
   const asked = { taskId: '1', taskPrompt: 'Serve metrics' };
-  played.after('blocker-answer', { task: '1', answer: 'Use 9464.', by: 'anna' });
+  played.after('blocker-answer', { task: '1', answer: 'Use 9464.', by: 'anna', person: true });
   played.shown.push('throughline answer 1 "Use 9464." -s demo --by anna');
   return story(
     'An answer',

@@ -10,7 +10,7 @@ import { specNameOf } from '../ledger/next-task.js';
 import { shellWord } from '../shared/text.js';
 import type { Command, Flags, Texts } from './cli-command.js';
 import { coloured, note, out, withClient } from './command-context.js';
-import { addFields, shapeOf } from './request-command.js';
+import { addFields, requirePerson, shapeOf } from './request-command.js';
 import { onSession, requireEvents, SESSION_DEFAULT, sessionFor } from './session-argument.js';
 import { problemLine } from './show-plan.js';
 import { shownStatus } from './status-command.js';
@@ -115,6 +115,7 @@ function addUnfollow(plan: Command): void {
     .option('--json', 'print the reply as JSON')
     .examples('throughline plan unfollow demo')
     .action(async (_: string | undefined, { json = false }: { json?: boolean }, command: Command) => {
+      requirePerson();
       const { cli, session } = await sessionFor(command);
       const reply = await withClient(cli, (client) => client.runs.init({ session, unfollow: true }));
       requireEvents(session, reply.sequence);

@@ -80,8 +80,9 @@ export function addRequest<Name extends RequestName>(
     .description(sentence(about));
   const isOfProject = scope === 'project';
   const asArgument = scope === 'session' && places.length === 0 && !exact;
-  const isSpoken = 'by' in row.shape || 'agent' in row.shape;
-  const taken = { ...sets, ...(isOfProject && { source: true }), ...(!exact && { agent: true }) };
+  const isEnding = 'reason' in row.shape && !row.agents && !('by' in row.shape);
+  const isSpoken = 'by' in row.shape || 'person' in row.shape;
+  const taken = { ...sets, ...(isOfProject && { source: true }), person: true };
   const decider = 'by' in row.shape && !row.agents && { by: DECIDER };
   const shape = shapeOf({ ...row.shape, ...decider, ...more.fields }, (field) => !(field in taken));
   if (asArgument) onSession(command);
@@ -112,7 +113,7 @@ export function addRequest<Name extends RequestName>(
       const cli = cliOf(command);
       const owner = await ownerIn(cli);
       const given = { ...owner, ...fieldsIn(), ...sets };
-      const request = isSpoken ? spoken(given, row, exact) : given;
+      const request = isSpoken ? spoken(given, row, exact) : isEnding ? unattended(given) : given;
       const reply = await withClient(cli, async (client) => {
         const answer = await (more.send?.(client, request) ?? client.send(name, request));
         const { sequence }: { sequence?: number } = Object(answer);
@@ -160,19 +161,30 @@ function exampleOf(
 
 const DECIDER = z.string().optional().describe('Who decides. Default: your user name');
 
+/** @throws ThroughlineError `usage` without a terminal */
+export function requirePerson(): void {
+  if (!canAsk())
+    throw usageError('nothing was changed: only a person does this, at a terminal or on the page');
+}
+
 /** A person's word comes from a terminal or the page: a command without a terminal may be an agent's, whatever name it gives. */
 function spoken(given: Values, { agents, shape }: RegisteredRequest, exact: boolean): Values {
   const isAgent = !canAsk();
-  if (isAgent && !agents)
-    throw usageError('nothing was changed: only a person does this, at a terminal or on the page');
+  if (!agents) requirePerson();
   if (isAgent && !exact)
     note("-- it counts as an agent's: a person's word comes from a terminal or the page");
   const usual = isAgent ? 'a command without a terminal' : agents ? 'a person' : userName();
   return {
     ...('by' in shape && usual !== undefined && { by: usual }),
     ...given,
-    ...(isAgent && { agent: true }),
+    ...(!isAgent && agents && { person: true }),
   };
+}
+
+/** Archives and reopens under a reason that says so where no person is at the terminal. */
+function unattended(given: Values): Values {
+  const { reason = 'no reason was given' } = given;
+  return canAsk() ? given : { ...given, reason: `${reason} (a command without a terminal)` };
 }
 
 export function print(cli: Cli, lines: readonly string[]): void {

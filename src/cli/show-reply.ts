@@ -77,7 +77,7 @@ const RENDERERS: { readonly [Name in RequestName]?: Renderer<Name> } = {
   'tool.inbox-list': ({ messages }, pc) =>
     tabled(
       pc,
-      'ID STATE MESSAGE',
+      'ID STATE FROM MESSAGE',
       messages,
       messageCells,
       'no unread messages: --all shows those that were read',
@@ -187,9 +187,9 @@ function noteCells(pc: Colors, { id, type, content }: ToolReply<'note-add'>['not
   return [{ text: id, colour: pc.bold }, { text: type, colour: pc.cyan }, quoted(content)];
 }
 
-function messageCells(pc: Colors, { id, read, content }: ToolReply<'inbox-add'>['message']): Cell[] {
+function messageCells(pc: Colors, { id, read, by = '', content }: ToolReply<'inbox-add'>['message']): Cell[] {
   const state = read ? { text: 'read', colour: pc.dim } : { text: 'unread', colour: pc.yellow };
-  return [{ text: id, colour: pc.bold }, state, quoted(content)];
+  return [{ text: id, colour: pc.bold }, state, quoted(by), quoted(content)];
 }
 
 function iterationCells(pc: Colors, iteration: ToolReply<'iteration-start'>['iteration']): Cell[] {

@@ -8,7 +8,7 @@ import {
   planClaim,
   taskView,
 } from './replies/session-reply.js';
-import { between, agent as byAgent, command, flag, oneOrMore, query, speaker, text } from './request-row.js';
+import { between, command, flag, oneOrMore, person, query, speaker, text } from './request-row.js';
 import { taskId } from './results.js';
 import { list, oneOf, sequence, string } from './schema-fields.js';
 import { NOTE_TYPES } from './session-meta-events.js';
@@ -145,8 +145,7 @@ export const BOARD_REQUESTS = {
     {
       content: noteText,
       type: noteType.default('learning'),
-      by: text(128).optional().describe('The person who says it. Left out for an agent.'),
-      agent: byAgent,
+      ...speaker('says it'),
       ...statementScope.shape,
     },
     oneNote.extend({ created }),
@@ -154,13 +153,13 @@ export const BOARD_REQUESTS = {
   'tool.note-edit': command(
     'change a note',
     { cli: 'note edit <id>', example: { id: 'NOT-1', type: 'tip' } },
-    { id, content: noteText.optional(), type: noteType.optional(), agent: byAgent },
+    { id, content: noteText.optional(), type: noteType.optional(), person },
     oneNote,
   ),
   'tool.note-delete': command(
     'delete a note',
     { cli: 'note rm <id>', example: { id: 'NOT-1' } },
-    { id, agent: byAgent },
+    { id, person },
     z.object({
       note: z.null().describe('Null: the note is deleted.'),
       deleted: string('Id of the note.'),
@@ -176,7 +175,7 @@ export const BOARD_REQUESTS = {
   'tool.inbox-add': command(
     'leave a message for the next agent, or with @human a person',
     { cli: 'inbox add <content>', example: { content: 'Please look at the failing build first' } },
-    { content: noteText },
+    { content: noteText, ...speaker('leaves it') },
     message.extend({ created }),
   ),
   'tool.inbox-mark-read': command(

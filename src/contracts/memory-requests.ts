@@ -196,7 +196,7 @@ export const MEMORY_REQUESTS = {
   'tool.fact-erase': command(
     'overwrite what a statement says, in the log too; cannot be undone',
     { cli: 'facts erase <id>', example: { id: 'M7', by: 'ann' }, agents: false },
-    { id: factKey, by: speaker('erases it').by },
+    { id: factKey, by: text(128).default('a person').describe('Who erases it.') },
     factErased,
   ),
   'tool.file-list': query(

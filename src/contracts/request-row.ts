@@ -27,13 +27,13 @@ export const oneOrMore = <Item extends z.ZodType<string>>(item: Item, most: numb
     z.array(item).min(1, 'must name at least one').max(most, `must name at most ${most}`),
   ]);
 
-/** Our own clients say whether an agent speaks: no argument of their tools does. */
-export const agent = z.literal(true).optional().describe('An agent does, and not a person.');
+/** Set by the command line at a terminal and by the page. No argument of an agent's tool sets it. */
+export const person = z.literal(true).optional().describe('A person does, and not an agent or a program.');
 
-/** Who speaks in a command of people. */
+/** Who speaks: without `person` the name is what an agent or a program claims. */
 export const speaker = (does: string) => ({
-  by: text(128).default('a person').describe(`Who ${does}.`),
-  agent,
+  by: text(128).optional().describe(`Who ${does}.`),
+  person,
 });
 
 export const flag = z.boolean().default(false);

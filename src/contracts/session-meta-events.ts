@@ -80,7 +80,11 @@ export const noteEvents = [
 ] as const;
 
 export const inboxEvents = [
-  eventOf('inbox.added', { message: messageKey, content: string('The text.') }),
+  eventOf('inbox.added', {
+    message: messageKey,
+    content: string('The text.'),
+    by: string('Who left it.').exactOptional(),
+  }),
   eventOf('inbox.read', { message: messageKey }),
 ] as const;
 

@@ -1,7 +1,7 @@
 import type { Role } from '../contracts/kinds.js';
 import type { RunStatusReply } from '../contracts/replies/plan-reply.js';
 
-export { claimedBy, nextText, spaced, statusText, type Tone, toneOf } from '../shared/wire-words.js';
+export { claimedBy, leftBy, nextText, spaced, statusText, type Tone, toneOf } from '../shared/wire-words.js';
 
 const NUMBER = new Intl.NumberFormat('en');
 

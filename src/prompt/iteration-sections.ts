@@ -17,7 +17,7 @@ import {
   unresolved,
 } from '../memory/session/task-board.js';
 import { age, clipText, counted, lengthOf, quoted, quotedLines } from '../shared/text.js';
-import { claimNote } from '../shared/wire-words.js';
+import { claimNote, leftBy } from '../shared/wire-words.js';
 import { beginnings, type Item, isShortened, type Shown, type ShownItem, wholeItems } from './fill-prompt.js';
 
 /**
@@ -211,9 +211,9 @@ export function inboxList(notebook: Notebook, now: string | undefined, command: 
   const messages = unread(notebook).filter((message) => !isForPerson(message));
   const all = command('inbox-list');
   return {
-    items: messages.map(({ id, content, created_at }) => {
+    items: messages.map(({ id, by, content, created_at }) => {
       const text = quoted(content);
-      const head = `- [${id}]${aged(created_at, now)}`;
+      const head = `- [${id}]${aged(created_at, now)}${leftBy(by)}${by === undefined ? '' : ':'}`;
       const write = (form: string) =>
         `${head} ${form}${form === text ? '' : ` (shortened; whole: \`${all}\`)`}`;
       return grown(text, write, MAX_MESSAGE, LONG_STEP);

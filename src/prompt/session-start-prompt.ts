@@ -22,7 +22,7 @@ import {
   recordOf,
   withoutEnd,
 } from '../shared/text.js';
-import { statementText } from '../shared/wire-words.js';
+import { leftBy, statementText } from '../shared/wire-words.js';
 import {
   beginnings,
   type Item,
@@ -144,7 +144,9 @@ export const SESSION_START: PromptDescriptor<
       ...recordOf(STATED_SECTIONS, (name) => stated(listed[name], context)),
       next: items(nextOf(state, request.degraded), MAX_LINE),
       unread: items(
-        unread(state.notebook).map(({ content }) => `"${quoted(content)}"`),
+        unread(state.notebook).map(({ by, content }) =>
+          `${by === undefined ? '' : `${leftBy(by)}: `}"${quoted(content)}"`.trim(),
+        ),
         MAX_LINE,
       ),
       // They are for people: where even statements are left out, they are only counted.

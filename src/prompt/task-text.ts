@@ -8,7 +8,7 @@ import { answersOf, ledgersOf, type SessionState } from '../memory/session/sessi
 import { claimOf, numberOf, type Task } from '../memory/session/task-board.js';
 import { nearIdsHint } from '../shared/nearest-name.js';
 import { clipText, quoted, quotedLines } from '../shared/text.js';
-import { statusText } from '../shared/wire-words.js';
+import { leftBy, statusText } from '../shared/wire-words.js';
 import { beginnings, type Item } from './fill-prompt.js';
 import { line } from './iteration-sections.js';
 
@@ -187,8 +187,10 @@ export function saidItems(state: SessionState, taskId: string, taskPrompt: strin
     .filter((message) => !isAnothers(message.content) && !isForPerson(message))
     .slice(-MOST_MESSAGES)
     .reverse();
-  return messages.flatMap(({ id, content }) => {
+  return messages.flatMap(({ id, by, content }) => {
     const text = clipText(quoted(content), MAX_SAID);
-    return text === '' ? [] : { forms: beginnings(text).map((form) => `- Message ${id}: ${form}`) };
+    return text === ''
+      ? []
+      : { forms: beginnings(text).map((form) => `- Message ${id}${leftBy(by)}: ${form}`) };
   });
 }

@@ -19,8 +19,10 @@ const UNSEEN = /[\u001b\u009b\p{Cf}\p{Default_Ignorable_Code_Point}]/u;
 const PROVENANCE = /\[(\s*(?:task\s*:|[MN]\d[\d.v]*\s*(?=[,\]]))[^[\]]*)\]?/giu;
 const HEADER = /\[(\s*(?:session\s+context|compacted\s+history|recent\s+steps)\s*)\]?/giu;
 // Tags, comments and chat roles, by which a client may tell where a quotation ends and who speaks. A type argument such as
-// `Map<string, Set<string>>` is none, and neither is our mark of a secret.
-const TAG = /<(?=[/!|])|(?<![\p{L}\p{N}_])<(?=\p{L})(?!redacted:)/gu;
+// `Map<string, Set<string>>` is none, unless its name is that of a tag of a client, and neither is our mark of a secret.
+const CLIENT_TAG =
+  'system[-_]reminder|(?:hook|environment|session|loaded)[-_](?:context|details)|user[-_](?:instructions|query|info|prompt)|tool[-_](?:results?|use|calls?|response)|function[-_](?:calls?|results?)|task[-_]notification|(?:local[-_])?command[-_](?:name|message|args|stdout)|antml:';
+const TAG = new RegExp(String.raw`<(?=[/!|]|${CLIENT_TAG})|(?<![\p{L}\p{N}_])<(?=\p{L})(?!redacted:)`, 'giu');
 const INSTRUCTION = /\[(\s*(?:\/\s*)?INST\s*)\]/giu;
 // Also within a word, where a parser of the body would find it.
 const MARKER = /(BEGIN|END)_DISPATCH_RESULT/giu;

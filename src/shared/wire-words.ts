@@ -69,6 +69,11 @@ const NEXT: Readonly<Record<string, string>> = {
   wait_for_answer: 'your answer',
 };
 
+/** Names who left a message. It stands before the text, which cannot forge it there. */
+export function leftBy(by: string | undefined): string {
+  return by === undefined ? '' : ` from ${quoted(by)}`;
+}
+
 /** Names who claims a task: the name that an agent gives may be a person's. */
 export function claimedBy(agent: string): string {
   return `claimed by agent ${quoted(agent)}`;

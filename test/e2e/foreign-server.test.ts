@@ -1,10 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { text } from 'node:stream/consumers';
+import { describe, expect, it, vi } from 'vitest';
 import { COMMANDS } from '../../src/cli/command-table.js';
+import { openInBrowser } from '../../src/cli/open-command.js';
 import { silentLogger } from '../../src/engine/ports/logger-and-clock.js';
 import { connectNats } from '../../src/nats/connection/connect-nats.js';
 import { identityOf } from '../../src/nats/server/process-identity.js';
@@ -47,6 +49,34 @@ async function stranger(port: number, info: object = {}) {
   });
   const [said] = await once(child.stderr, 'data');
   return { said: String(said), received: () => received };
+}
+
+/** Prints each file below a folder that it can read and that holds one of the texts: of processes, arguments and environment. */
+const READER = `
+  const { readdirSync, readFileSync } = require('node:fs');
+  const [folder, ...sought] = process.argv.slice(1);
+  const look = (path) => {
+    let entries = [];
+    try { entries = readdirSync(path, { withFileTypes: true }); } catch {}
+    for (const entry of entries) {
+      const below = path + '/' + entry.name;
+      if (folder === '/proc') { if (/^[0-9]+$/.test(entry.name)) for (const name of ['cmdline', 'environ']) read(below + '/' + name); }
+      else if (entry.isDirectory()) look(below);
+      else if (entry.isFile()) read(below);
+    }
+  };
+  const own = '/proc/' + process.pid + '/';
+  const read = (path) => {
+    try { if (!path.startsWith(own) && sought.some((text) => readFileSync(path).includes(text))) console.log(path); } catch {}
+  };
+  look(folder);
+`;
+
+async function seenByStranger(folder: string, sought: readonly string[]): Promise<string[]> {
+  const child = spawn(process.execPath, ['--eval', READER, folder, ...sought], {
+    ...{ uid: STRANGER, gid: STRANGER, cwd: '/', env: {}, stdio: ['ignore', 'pipe', 'inherit'] as const },
+  });
+  return (await text(child.stdout)).split('\n').filter((path) => path !== '');
 }
 
 /** A stranger on the usual port, which the tests of another file may have for a moment. */
@@ -163,6 +193,35 @@ describe.skipIf(NOT_ROOT !== undefined)('a server of another account on the usua
       await Promise.all(events.map((event) => run(['hook', client], off, JSON.stringify(event))));
     }
     expect(other.received()).toBe('');
+  });
+
+  it('another account reads no token, state, temporary file, environment or argument of the user', async () => {
+    const { root, store, run, env } = await user();
+    const temporary = join(root, 'tmp');
+    await mkdir(temporary);
+    await chmod(root, 0o755);
+    await run(['up', '--detach', '--auth'], { TMPDIR: temporary });
+    expect((await run(['publish', 'implementer', '--wait'], { TMPDIR: temporary }, RESULT)).code).toBe(0);
+    const { url } = JSON.parse((await run(['open', '--json'])).stdout);
+    // A browser that runs for as long as the other account looks.
+    const browser = join(root, 'xdg-open');
+    await writeFile(browser, '#!/bin/sh\nsleep 10\n', { mode: 0o755 });
+    vi.stubEnv('PATH', `${root}:${process.env.PATH}`);
+    openInBrowser(url, store);
+    vi.unstubAllEnvs();
+    const files = (await readdir(store)).map((name) => join(store, name));
+    const tokens = await Promise.all(
+      files.filter((path) => path.endsWith('token')).map((path) => readFile(path, 'utf8')),
+    );
+    expect(tokens.length).toBeGreaterThan(1);
+    const sought = [...tokens.map((token) => token.trim()), SECRET];
+    await soon(async () => expect(await seenByStranger('/proc', ['open-inspector.html'])).not.toEqual([]));
+    expect(await seenByStranger('/proc', sought)).toEqual([]);
+    const own = [env.XDG_STATE_HOME, temporary];
+    for (const folder of own) expect(await seenByStranger(folder, sought), folder).toEqual([]);
+    expect(await seenByStranger(root, [SECRET]), 'what lies open is found').toEqual([
+      join(root, 'shop/result.json'),
+    ]);
   });
 
   it('the own server is started on another port, and says so', async () => {

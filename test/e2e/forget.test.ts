@@ -91,9 +91,9 @@ describe('a session that is forgotten', () => {
         { subject: 'port', object: 'is 9464', ...decided },
       ],
     });
-    await client.tools.noteAdd({ session, content: `Remember: ${text}`, by: 'ann' });
+    await client.tools.noteAdd({ session, content: `Remember: ${text}`, by: 'ann', person: true });
     await client.tools.inboxAdd({ session, content: `Remember: ${text}` });
-    await client.tools.noteAdd({ session, content: 'The gate opens with LYREBIRD', by: 'ann' });
+    await client.tools.noteAdd({ session, content: 'The gate opens with LYREBIRD', by: 'ann', person: true });
     // On a busy machine an answer may be late: the same request goes on.
     const erase = (id: string) => soon(() => client.tools.factErase({ session, id, by: 'ann' }));
     await client.tools.iterationStart({ session });
@@ -114,7 +114,9 @@ describe('a session that is forgotten', () => {
     const { entries } = await client.tools.timelineList({ session });
     expect(entries.map(({ summary }) => summary)).toContain(`M${first} was erased by ann`);
     expect(entries.map(({ summary }) => summary).join()).toContain('wrote down that erased by ann');
-    await expect(client.tools.factRestore({ session, id: `M${first}`, by: 'ann' })).rejects.toMatchObject({
+    await expect(
+      client.tools.factRestore({ session, id: `M${first}`, by: 'ann', person: true }),
+    ).rejects.toMatchObject({
       code: 'conflict',
     });
     expect((await erase(`M${first}`)).fact).toEqual(fact);
@@ -208,17 +210,17 @@ describe('the commands that forget, without a terminal', () => {
     const real = await forget('session', 'rm', 'real');
     expect(real).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('"throughline session rm real --yes"'),
+      stderr: expect.stringContaining('"throughline session rm real --unattended"'),
     });
   });
 
   test('say of a session that was forgotten already that nothing is left of it', async () => {
     await furnished(system, 'gone', 'GONE', 'past');
-    expect(await forget('session', 'rm', 'gone', '--yes')).toMatchObject({
+    expect(await forget('session', 'rm', 'gone', '--unattended')).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(/^removed session gone: \d+ events/),
     });
-    for (const more of [[], ['--yes']])
+    for (const more of [[], ['--yes'], ['--unattended']])
       expect(await forget('session', 'rm', 'gone', ...more)).toEqual({
         code: 0,
         stdout: 'nothing is left of session gone: it was removed before\n',

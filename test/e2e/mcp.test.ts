@@ -202,7 +202,7 @@ describe('what agents leave for each other by MCP', () => {
     ).toContainEqual(['Which port? Any', undefined]);
     const { entries } = await tools.timelineList({ session, task: '7' });
     expect(entries[0]?.summary).toMatch(/^answered by an agent \(mcp, throughline-test:.+\): Any$/);
-    await tools.blockerAnswer({ session, task: '7', answer: '9464', by: 'ann' });
+    await tools.blockerAnswer({ session, task: '7', answer: '9464', by: 'ann', person: true });
     expect((await agent.call('note', { action: 'answer', id: '7', content: 'Any' })).text).toContain(
       'ann answered "9464": a person\'s answer is replaced by a person alone',
     );

@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { connectThroughline } from '../../src/index.js';
 import { startUp } from '../support/cli.js';
 import { folderOfFile, ofFile } from '../support/of-file.js';
 import { newSession } from '../support/system.js';
@@ -48,6 +49,25 @@ it('an agent changes its own notes, and none of a person', async () => {
   expect((await person('note', 'rm', 'N1', ...here)).code).toBe(0);
 });
 
+it('a request that does not say who speaks is of an agent, whatever name it gives; only the one at a terminal is a person', async () => {
+  const at = newSession('claims');
+  const client = await connectThroughline({ url: up.url });
+  const { tools } = client;
+  for (const by of ['a person', undefined]) await tools.inboxAdd({ session: at, content: 'Ship it', by });
+  await tools.noteAdd({ session: at, content: 'Dates are free', type: 'decision', by: 'ann' });
+  await agent('inbox', 'add', 'Ship it', '-s', at, '--by', 'ann');
+  await person('inbox', 'add', 'Wait', '-s', at, '--by', 'ann');
+  expect((await tools.inboxList({ session: at })).messages.map(({ by }) => by)).toEqual([
+    ...['an agent (a person)', 'an agent (without a name)', 'an agent (ann)', 'ann'],
+  ]);
+  expect((await agent('inbox', 'ls', at)).stdout).toMatch(/an agent \(ann\) +Ship it\n.* ann +Wait/);
+  expect((await agent('facts', at)).stdout).toMatch(/Dates are free$/m);
+  await tools.factRetract({ session: at, id: 'N1', by: 'a person' });
+  const shown = await tools.factShow({ session: at, id: 'N1' });
+  expect(shown.fact.retracted?.by).toBe('an agent (a person)');
+  await client.close();
+});
+
 it('the name under which an agent claims a task is shown as the name of an agent', async () => {
   await agent('task', 'add', 'Write the parser', ...here);
   const claimed = await agent('task', 'next', '--claim', 'a person', ...here);
@@ -68,5 +88,5 @@ it('a result that is published without a terminal does not say what the user sai
     return (await up.cli(['facts', session])).stdout;
   };
   expect(await shown(newSession('agents'), false)).toMatch(/Run curl$/m);
-  expect(await shown(newSession('users'), true)).toContain('Run curl (said by the user)');
+  expect(await shown(newSession('users'), true)).toContain('Run curl (said by the user');
 });

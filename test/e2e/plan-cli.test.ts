@@ -79,7 +79,7 @@ describe('plan', () => {
     const claimed = await client.tools.taskNext({ session, claim: 'one' });
     expect(claimed.plan?.id).toBe('2.2');
     for (const _ of ['once', 'again']) {
-      const { code, stdout, stderr } = await up.cli(['plan', 'unfollow', session]);
+      const { code, stdout, stderr } = await up.cli(['plan', 'unfollow', session], { terminal: true });
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
       expect(stdout).toContain('no plan: "throughline plan follow" reads one');
     }
@@ -90,7 +90,9 @@ describe('plan', () => {
     // Claims left with the tasks: another agent may have them when the plan is followed again.
     await up.cli(['plan', 'follow', '-s', session, path]);
     expect((await client.tools.taskNext({ session, claim: 'other' })).plan?.id).toBe('2.2');
-    expect(await up.cli(['plan', 'unfollow', newSession('nothing')])).toMatchObject({ code: 3 });
+    const nothing = ['plan', 'unfollow', newSession('nothing')];
+    expect(await up.cli(nothing, { terminal: true })).toMatchObject({ code: 3 });
+    expect((await up.cli(nothing)).stderr).toContain('only a person does this');
   });
 });
 

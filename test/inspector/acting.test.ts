@@ -57,7 +57,7 @@ describe('a person', () => {
     const row = page.getByRole('listitem').filter({ hasText: session });
     const field = row.getByLabel('Your answer: Which port?');
     await field.fill('Any free one');
-    await tools.blockerAnswer({ session, task: '1', answer: '9090', by: 'ana' });
+    await tools.blockerAnswer({ session, task: '1', answer: '9090', by: 'ana', person: true });
     await page.getByText('Needs you').waitFor();
     await field.press('Enter');
     await row.getByRole('alert').filter({ hasText: 'ana answered “9090”' }).waitFor();

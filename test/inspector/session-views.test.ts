@@ -92,7 +92,12 @@ describe('what an agent was told', () => {
     await holds.locator('.statement', { hasText: 'as dense' }).waitFor();
     expect(await holds.getByText('modified by').count()).toBe(0);
     const { facts } = await system.client.tools.factFind({ session: 'memory', kind: 'rule', text: 'dense' });
-    await system.client.tools.factRetract({ session: 'memory', id: `${facts[0]?.ref}`, by: 'ana' });
+    await system.client.tools.factRetract({
+      session: 'memory',
+      id: `${facts[0]?.ref}`,
+      by: 'ana',
+      person: true,
+    });
     await goTo(page, origin, '/s/memory?past=1');
     await holds.locator('.statement', { hasText: 'retracted by ana' }).click();
     await page.getByRole('region', { name: 'The fact' }).getByText('Ended', { exact: true }).waitFor();

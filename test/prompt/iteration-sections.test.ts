@@ -167,14 +167,18 @@ describe('the inbox of a prompt', () => {
   it('the inbox of a prompt holds what is unread, with its age', () => {
     const played = new Played().after('inbox-add', { content: 'one' }).after('inbox-add', { content: 'two' });
     played.wait(58).after('inbox-add', { content: 'three' }).after('inbox-mark-read', { id: '2' });
-    expect(shown('inbox', played)).toBe('## Inbox\n- [MSG-1] (1hr 1min ago) one\n- [MSG-3] (1min ago) three');
+    expect(shown('inbox', played)).toBe(
+      '## Inbox\n- [MSG-1] (1hr 1min ago) from an agent (without a name): one\n- [MSG-3] (1min ago) from an agent (without a name): three',
+    );
   });
 
   it('a message to @human is not for the agent: the status says that it waits for a person', () => {
     const content = '@human Which licence?';
     const played = new Played().after('inbox-add', { content });
     expect(shown('inbox', played)).toBe('');
-    expect(runStatus(played.state).waiting).toEqual([`message MSG-1: ${content}`]);
+    expect(runStatus(played.state).waiting).toEqual([
+      `message MSG-1 from an agent (without a name): ${content}`,
+    ]);
     played.after('inbox-mark-read', { id: '1' });
     expect(runStatus(played.state).waiting).toEqual([]);
   });

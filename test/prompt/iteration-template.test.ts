@@ -13,7 +13,7 @@ describe('the built-in template', () => {
     expect(prompt).toContain('`./tl tool task-add --session demo --content "description"`\n');
     expect(prompt).toContain('\nSession: demo | Iteration: #2\nBoard: 1 ready | 1 waiting | 1 completed\n');
     expect(prompt).toContain('\n## Recent Progress\n- #1 (5min ago): Lexer done\n');
-    expect(prompt).toContain('\n## Inbox\n- [MSG-1] (3min ago) Look at the build\n');
+    expect(prompt).toContain('\n## Inbox\n- [MSG-1] (3min ago) from an agent (mcp): Look at the build\n');
     expect(prompt).toContain('\n## Current Tasks\nREMAINING:\n  - [P2] [TAS-2] Write the parser\n');
     expect(prompt.endsWith('\n\nBe brief.')).toBe(true);
   });

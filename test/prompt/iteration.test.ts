@@ -26,7 +26,7 @@ describe('the variables of an iteration template', () => {
     ['plan', '<>'],
     ['history', '<- #1 (5min ago): Lexer done>'],
     ['spec', '<> # A parser\n>\n> It parses.>'],
-    ['inbox', '<## Inbox\n- [MSG-1] (3min ago) Look at the build>'],
+    ['inbox', '<## Inbox\n- [MSG-1] (3min ago) from an agent (mcp): Look at the build>'],
     ['notes', '<## Notes\nLEARNING:\n  - [NOT-1] No docker>'],
     [
       'tasks',
@@ -102,13 +102,13 @@ describe('the variables of an iteration template', () => {
 
 describe('an iteration prompt', () => {
   it('an iteration prompt counts ages from the time of the request, and says none without one', () => {
-    const played = new Played().after('inbox-add', { content: 'x' });
+    const played = new Played().after('inbox-add', { content: 'x', by: 'ann', person: true });
     const sent = played.state.lastEventAt;
     const inbox = (more: More = {}) => promptOf(played.state, { template: '{{inbox}}', ...more });
-    expect(inbox({ now: sent })).toBe('## Inbox\n- [MSG-1] (just now) x');
+    expect(inbox({ now: sent })).toBe('## Inbox\n- [MSG-1] (just now) from ann: x');
     const later = new Date(Date.parse(sent) + 69 * 60_000).toISOString();
-    expect(inbox({ now: later })).toBe('## Inbox\n- [MSG-1] (1hr 9min ago) x');
-    expect(inbox()).toBe('## Inbox\n- [MSG-1] x');
+    expect(inbox({ now: later })).toBe('## Inbox\n- [MSG-1] (1hr 9min ago) from ann: x');
+    expect(inbox()).toBe('## Inbox\n- [MSG-1] from ann: x');
   });
 
   it('an iteration prompt chooses facts by the goal and the ready tasks, or by the words of the request', () => {

@@ -23,7 +23,9 @@ export function full(): Played {
   played.after('task-add', { content: 'Write the parser', dependsOn: '1' });
   played.after('iteration-start', {}).after('task-status', { id: '1', status: 'completed' });
   played.after('iteration-summary', { summary: 'Lexer done' }).after('iteration-complete', {});
-  played.after('note-add', { content: 'No docker' }).after('inbox-add', { content: 'Look at the build' });
+  played
+    .after('note-add', { content: 'No docker' })
+    .after('inbox-add', { content: 'Look at the build', by: 'mcp' });
   played.after('task-add', { content: 'Measure it', dependsOn: '2' });
   played.foldWhole(recorded(3, implementer({ task_id: '1', summary: 'made the lexer of the parser' })));
   return played.after('iteration-start', {});

@@ -8,7 +8,7 @@ import { compilePrompt } from '../../src/prompt/compile-prompt.js';
 import { ITERATION_TEMPLATE, PLAN_TEMPLATE } from '../../src/prompt/iteration-template.js';
 import { DEFAULT_BUDGET } from '../../src/prompt/prompt-kind.js';
 import { stablePrefix } from '../../src/prompt/role-contract.js';
-import { spokenAttacks } from '../support/attacks.js';
+import { CLIENT_TAG, spokenAttacks } from '../support/attacks.js';
 import { implementer, recorded, rejected, reviewer } from '../support/builders.js';
 import { runInitialized } from '../support/ledgers.js';
 import { Played } from '../support/played.js';
@@ -249,6 +249,7 @@ function escaped(prompt: string): string[] {
   return lines.filter(
     (line, at) =>
       (HEADERS.includes(line) ? lines.indexOf(line) !== at : FORGED.test(line)) ||
+      CLIENT_TAG.test(line) ||
       line.trimStart().startsWith(MARK) ||
       UNSEEN.test(line) ||
       !line.isWellFormed() ||

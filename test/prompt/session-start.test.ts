@@ -56,12 +56,12 @@ describe('a session start', () => {
     played.after('task-add', { content: 'Write the lexer' });
     played.after('task-add', { content: 'Write the parser', dependsOn: 'TAS-1' });
     played.after('iteration-start', {});
-    played.after('inbox-add', { content: 'Mind the budget' });
+    played.after('inbox-add', { content: 'Mind the budget', by: 'ann', person: true });
     const { prompt } = compilePrompt(played.state, start({ branch: 'main' }), undefined, LEARNINGS);
     expect(prompt.split('\n').slice(0, 3)).toEqual([
       '[Memory of my app, 1 Mar, branch main]',
       'Goal: A parser',
-      'Next: TAS-1 Write the lexer. Unread: "Mind the budget"',
+      'Next: TAS-1 Write the lexer. Unread: from ann: "Mind the budget"',
     ]);
     expect(prompt).not.toMatch(/iteration|Session state|[{}]/);
   });
@@ -205,7 +205,7 @@ describe('a session start', () => {
     played.foldWhole(
       recorded(1, implementer({ task_id: '3', status: 'blocked', blockers: ['Which port?'] })),
     );
-    played.after('blocker-answer', { task: '3', answer: '8080', by: 'ann' });
+    played.after('blocker-answer', { task: '3', answer: '8080', by: 'ann', person: true });
     const { prompt } = compilePrompt(played.state, start());
     expect(prompt).toContain('Decided: Which port? 8080 [N1, ann, 1 Mar]');
     expect(prompt).not.toContain('Open:');

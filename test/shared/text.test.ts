@@ -167,9 +167,14 @@ describe('quoted', () => {
       'x< /system-reminder>< hook_context>«< !-- a',
     ],
     [
+      'tags of clients behind a letter',
+      'x<system-reminder>y<Tool_Result>',
+      'x< system-reminder>y< Tool_Result>',
+    ],
+    [
       'no type argument, comparison or mark of a secret',
-      'Map<string, Set<string>> if a < b or 1<2 <redacted:npm>',
-      'Map<string, Set<string>> if a < b or 1<2 <redacted:npm>',
+      'Map<string, Set<string>> v_<T> vector<user_id> a < b 1<2 <redacted:npm>',
+      'Map<string, Set<string>> v_<T> vector<user_id> a < b 1<2 <redacted:npm>',
     ],
     ['other brackets', 'items[0] of [tasks]', 'items[0] of [tasks]'],
   ])('quoted takes the force from %s', (_what, text, expected) => {

@@ -17,7 +17,7 @@ await trace.getTracer('publisher').startActiveSpan('work', async (span) => {
   await client.compile({ session: SESSION, taskId: '2', taskPrompt: TEXT, after: sequence });
   await client.tools.taskAdd({ session: SESSION, content: TEXT });
   await client.hookEngine(SESSION).preLLMRequest('intent');
-  await client.tools.noteDelete({ session: SESSION, id: WORD }).catch(() => {});
+  await client.tools.noteDelete({ session: SESSION, id: WORD, person: true }).catch(() => {});
   span.end();
   console.log(span.spanContext().traceId);
 });

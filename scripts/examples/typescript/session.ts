@@ -23,7 +23,7 @@ const published = await session.publish(
   { wait: true },
 );
 
-await session.tools.blockerAnswer({ task: task.id, answer: 'Use a semicolon.', by: 'anna' });
+await session.tools.blockerAnswer({ task: task.id, answer: 'Use a semicolon.', by: 'anna', person: true });
 const { prompt } = await session.compile({ ...about, after: published.sequence });
 console.log(prompt.includes('Use a semicolon.') ? 'answered' : 'not answered');
 

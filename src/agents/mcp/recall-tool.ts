@@ -4,6 +4,7 @@ import type { CompileReply } from '../../contracts/replies/compile-reply.js';
 import type { Note } from '../../memory/facts/fact-types.js';
 import type { InboxMessage } from '../../memory/session/session-state.js';
 import { quoted } from '../../shared/text.js';
+import { leftBy } from '../../shared/wire-words.js';
 import { type KnownTask, knownTask, type McpInput, type McpTool, type Memory, needed } from './mcp-tools.js';
 
 const DEFAULT_LIMIT = 10;
@@ -79,7 +80,7 @@ export const noteTool: McpTool<'note'> = async ({ session, agent: by, client: co
         'There are no notes.',
       );
     case 'message': {
-      const { message } = await client.tools.inboxAdd({ session, content: content() });
+      const { message } = await client.tools.inboxAdd({ session, content: content(), by: `mcp, ${by}` });
       return written([message]);
     }
     case 'read': {
@@ -90,7 +91,7 @@ export const noteTool: McpTool<'note'> = async ({ session, agent: by, client: co
     case 'answer': {
       const task = needed(input, 'id', 'the task that asked');
       const { question } = input;
-      const given = { answer: content(), question, by: `mcp, ${by}`, agent: true as const };
+      const given = { answer: content(), question, by: `mcp, ${by}` };
       const { answer } = await client.tools.blockerAnswer({ session, task, ...given });
       const questions = answer.questions.join(' ');
       return `Answered for task ${quoted(task)}: ${quoted(questions)} ${quoted(answer.answer)}`;
@@ -101,7 +102,12 @@ export const noteTool: McpTool<'note'> = async ({ session, agent: by, client: co
 };
 
 function written(entries: readonly (Note | InboxMessage)[]): string {
-  return entries.map((entry) => `${entry.id} ${kindOf(entry)}: ${quoted(entry.content)}`).join('\n');
+  return entries
+    .map(
+      (entry) =>
+        `${entry.id} ${kindOf(entry)}${leftBy('by' in entry ? entry.by : undefined)}: ${quoted(entry.content)}`,
+    )
+    .join('\n');
 }
 
 function listed(entries: readonly (Note | InboxMessage)[], none: string): string {

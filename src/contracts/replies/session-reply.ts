@@ -83,6 +83,7 @@ export const note = named('Note', 'A note for later agents.', {
 export const inboxMessage = named('Message', 'A message for the next agent.', {
   id: string('Id of the message, such as MSG-1.'),
   content: string('The text.'),
+  by: string('Who left it; absent in older events.').exactOptional(),
   created_at: time('When it was left'),
   read: boolean('Whether it was read.'),
 });

@@ -110,11 +110,11 @@ export function rankOf({ origin = 'agent' }: Pick<RecordedFact, 'origin'>): numb
 
 /** Returns why an agent may not change a fact: a person or the user said it, or a person withdrew it. */
 export function heldFrom(
-  agent: true | undefined,
+  person: true | undefined,
   { id, ref = id, origin, retracted }: SessionFact,
 ): string | undefined {
   const isWithdrawn = retracted !== undefined && !retracted.agent;
-  if (!agent || (!isWithdrawn && !outranks({ origin }, {}))) return undefined;
+  if (person || (!isWithdrawn && !outranks({ origin }, {}))) return undefined;
   const what = isWithdrawn ? `was withdrawn by ${retracted.by}` : `is what the ${origin} said`;
   return `fact ${ref} ${what}: only a person changes it, at a terminal or on the page`;
 }

@@ -189,18 +189,18 @@ const TOKEN_HINTS = [
  * sign between them, which is rarer than any letter of a name.
  */
 const ASSIGNED = new RegExp(
-  String.raw`[:=>](?<=(?<name>(?<password>${PASSWORDS})|${KEYS})(?:\\{0,31}["'\]]){0,2}[ \t]{0,8}(?:value)?[:=>])` +
+  String.raw`[:=>：](?<=(?<name>(?<password>${PASSWORDS})|${KEYS})(?:\\{0,31}["'\]]){0,2}[ \t]{0,8}(?:,?\s{0,40}(?:\\{0,31}["'])?value(?:\\{0,31}["'])?)?[:=>：])` +
     String.raw`(?:(?<!>)[=>]?|(?<=>)(?=[^<>\s]{4,512}<\/))[ \t]{0,8}(?:(?:Basic|Bearer|Token|ApiKey)[ \t]{1,4})?` +
     String.raw`(?:\\{0,31}(?<open>["'\x60])(?<quoted>(?:(?!\k<open>)[^\n\\]){4,512})\\{0,31}\k<open>|(?<plain>[^\s"'\x60,;&<>(){}[\]|\\$%*][^\s"'\x60,;&<>(){}[\]|\\]{4,4095}))`,
   'gi',
 );
 const ENDINGS =
-  'word|wd|phrase|passcode|pass|pwd|secret|token|key|key_base|key-data|key_data|sessionid|auth|authorization|sig|signature';
-const ASSIGNED_HINT = String.raw`[:=>](?<=(?:${anyCase(ENDINGS)})["'\\\]]{0,33}[ \t]{0,2}(?:value)?[:=>])`;
+  'word|wd|phrase|passcode|pass|pwd|pw|cookie|mnemonic|wort|passe|contrasena|contraseña|senha|woord|senord|passord|adgangskode|salasana|haslo|hasło|heslo|lozinka|ifre|jelszo|jelszó|пароль|密码|密碼|口令|パスワード|비밀번호|secret|token|key|key_base|key-data|key_data|sessionid|auth|authorization|sig|signature';
+const ASSIGNED_HINT = String.raw`[:=>：](?<=(?:${anyCase(ENDINGS)})["'\\\]]{0,33}[ \t]{0,2}(?:[,\s\\nrt"']{0,80}value["'\\]{0,33})?[:=>：])`;
 
 /** Without the flag `i`, which would slow down the hints that are combined with this one. */
 function anyCase(words: string): string {
-  return words.replace(/[a-z]/g, (letter) => `[${letter.toUpperCase()}${letter}]`);
+  return words.replace(/\p{Ll}/gu, (letter) => `[${letter.toUpperCase()}${letter}]`);
 }
 
 const PATTERN_LIST = PATTERNS.map(({ hint, pattern, ...known }) => ({

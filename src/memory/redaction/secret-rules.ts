@@ -36,9 +36,12 @@ export const TOKENS = Object.entries(BY_BODY).flatMap(([group, tokens]) =>
   }),
 );
 
-/** Names whose value is a password, and those whose value is a token or a key. */
-/** "All tests pass: reverted" names no password. */
-export const PASSWORDS = String.raw`pass(?:word|wd|phrase|code)|(?<![a-z])(?<!\b(?:tests?|checks?|builds?|suites?|all|they)[ ])(?:pass|pwd)`;
+/** The word for a password in other languages. */
+const FOREIGN =
+  'passwort|kennwort|mot[-_ ]?de[-_ ]?passe|contrase(?:ñ|n)a|senha|wachtwoord|l(?:ö|o)senord|passord|adgangskode|salasana|has(?:ł|l)o|heslo|lozinka|(?:ş|s)ifre|jelsz(?:ó|o)|пароль|密码|密碼|口令|パスワード|비밀번호';
+/** Names whose value is a password. "All tests pass: reverted" names none. */
+export const PASSWORDS = String.raw`pass(?:word|wd|phrase|code)|(?<![a-z])(?<!\b(?:tests?|checks?|builds?|suites?|all|they)[ ])(?:pass|pwd|pw)|(?:seed|recovery)[-_ ]?phrase|mnemonic|${FOREIGN}`;
+/** Names whose value is a token or a key. */
 export const KEYS =
   'secret|token|authorization|(?:secret|api|access|account|auth|client|encryption|license|master|private|session|shared|signing|storage|subscription)[-_. ]?key(?:[-_](?:base|data))?|sessionid|_auth|(?<=[?&])(?:sig|signature)|_key';
 
@@ -48,6 +51,11 @@ const OPTION = [
   String.raw`(?:(?:docker|podman|registry) login|mongosh?)\b[^\n|;&]{0,200} -p `,
   'sshpass -p ?',
   String.raw`redis-cli\b[^\n|;&]{0,200} -a `,
+  String.raw`ldap(?:search|add|modify|delete|passwd|whoami)\b[^\n|;&]{0,200} -w `,
+  String.raw`(?:sqlcmd|bcp|zip|unzip)\b[^\n|;&]{0,200} -P ?`,
+  String.raw`(?:7z|7za|unrar|rar)\b[^\n|;&]{0,200} -p`,
+  String.raw`openssl\b[^\n|;&]{0,200} -k `,
+  String.raw`(?:smbclient|rpcclient)\b[^\n|;&]{0,200} -U ?(?:\\{0,31}["'])?[\w.@-]{1,64}%`,
   String.raw`(?:curl|wget)\b[^\n|;&]{0,200} -u (?:\\{0,31}["'])?[\w.@-]{1,64}:`,
 ].join('|');
 
@@ -79,7 +87,7 @@ export const PATTERNS: readonly SecretPattern[] = [
     // Its middle: whole lines, and the rest below them.
     rule: 'private-key',
     hint: String.raw`[\n\\](?<=[A-Za-z0-9+/]{64}\r?[\n\\])`,
-    pattern: String.raw`(?<![^\s])(?:(?=[a-z0-9+/]{0,63}[A-Z])[A-Za-z0-9+/]{64}(?:\s{1,4}|$)){2,400}(?:[A-Za-z0-9+/]{1,63}={0,2}(?![^\s]))?`,
+    pattern: String.raw`(?<![^\s"'])(?:(?=[a-z0-9+/]{0,63}[A-Z])[A-Za-z0-9+/]{64}(?:\s{1,4}|$|(?=["']))){2,400}(?:[A-Za-z0-9+/]{1,63}={0,2}(?![^\s"']))?`,
   },
   {
     rule: 'jwt',
@@ -123,13 +131,54 @@ export const PATTERNS: readonly SecretPattern[] = [
   },
   {
     rule: 'option',
-    hint: '-[pua](?<= -.)(?<=(?:mysql|mariadb|login|mongo|sshpass|redis-cli|curl|wget)[^\\n|;&]{0,210}-.)',
-    pattern: String.raw`\b(?:${OPTION})(?<secret>[^\s"'<>$:{}\\-][^\s"'<>$:{}\\]{3,128})(?=[\\"'\s]|$)`,
+    hint: '-[puawPkU](?<= -.)(?<=(?:mysql|mariadb|login|mongo|sshpass|redis-cli|curl|wget|ldap|sqlcmd|bcp|zip|7z|rar|openssl|client)[^\\n|;&]{0,210}-.)',
+    pattern: String.raw`\b(?:${OPTION})(?:\\{0,31}["'])?(?<secret>[^\s"'<>$:{}\\-][^\s"'<>$:{}\\]{3,128})(?=[\\"'\s]|$)`,
   },
   {
     rule: 'option',
     hint: '-(?:user|pass)',
     pattern: String.raw`(?:--(?:proxy-)?user[ =](?:\\{0,31}["'])?[\w.@-]{1,64}:|-pass(?:in|out)? pass:)(?<secret>[^\s"'<>$:{}\\]{4,128})`,
+  },
+  {
+    rule: 'cookie',
+    hint: 'ookie',
+    pattern: String.raw`[Cc]ookie\\{0,31}["']?: {0,4}(?:\\{0,31}["'])?(?<secret>[\w.-]{1,64}=[^\s;,"'<>$\\]{8,4096}(?:; ?[\w.-]{1,64}=[^\s;,"'<>$\\]{1,4096}){0,40})`,
+  },
+  ...['IDENTIFIED', 'identified'].map((needs) => ({
+    rule: 'sql',
+    needs,
+    hint: `${needs} `,
+    pattern: String.raw`\b${needs}(?: (?:WITH|with) [^\s]{1,40})? (?:BY|by)(?: (?:PASSWORD|password))? \\{0,31}["'](?<quoted>[^"'\n\\]{3,512})`,
+  })),
+  {
+    rule: 'sql',
+    needs: 'PASSWORD',
+    hint: String.raw`PASSWORD ?\(?'`,
+    pattern: String.raw`\bPASSWORD ?\(?'(?<quoted>[^'\n\\]{4,512})`,
+  },
+  {
+    // A data source name of Go, without a scheme.
+    rule: 'url-password',
+    needs: '@',
+    hint: String.raw`@(?:tcp|unix)\(`,
+    pattern: String.raw`(?<![\w./:-])[\w.-]{1,64}:(?<secret>[^\s"'\x60@]{3,128})@(?=(?:tcp|unix)\()`,
+  },
+  {
+    rule: 'discord',
+    hint: String.raw`\.[\w-]{6}\.[\w-]{27}`,
+    pattern: String.raw`(?<![\w-])[MNO][\w-]{23,27}\.[\w-]{6}\.[\w-]{27,40}(?![\w-])`,
+  },
+  {
+    rule: 'telegram',
+    hint: ':AA[A-Za-z0-9_-]{30}',
+    pattern: '(?<![A-Za-z0-9])[0-9]{6,12}:AA[A-Za-z0-9_-]{30,40}',
+  },
+  {
+    // A password that a command reads from another, or from a string.
+    rule: 'option',
+    needs: '-stdin',
+    hint: '-stdin',
+    pattern: String.raw`(?:\b(?:echo|printf)(?: -[en]{1,2})?(?: \\{0,31}["']?%s(?:\\{1,31}n)?\\{0,31}["']?)? (?=[^\n|]{4,300}\|)|-stdin[^\n|;&]{0,200}<<< {0,4})(?:\\{0,31}["'])?(?<secret>[^\s"'<>$|\\]{4,256})`,
   },
   {
     rule: 'variable',

@@ -2,6 +2,7 @@ import { type Role, rolesOf } from '../../contracts/kinds.js';
 import { RELATIONS } from '../../contracts/relations.js';
 import type { EventOf } from '../../contracts/session-events.js';
 import type { NoteType } from '../../contracts/session-meta-events.js';
+import { defined } from '../../shared/collections.js';
 import { sessionFact } from '../facts/fact-extractor.js';
 import { type Note, type RecordedFact, recordedFact, type SessionFactTag } from '../facts/fact-types.js';
 import { openForWrite } from './iterations.js';
@@ -85,8 +86,8 @@ export function evolveNotebook(state: SessionState, event: NotebookEvent, sequen
       return;
     }
     case 'inbox.added': {
-      const { message: id, content } = event.data;
-      notebook.inbox.set(id, { id, content, created_at: at, read: false });
+      const { message: id, content, by } = event.data;
+      notebook.inbox.set(id, { id, content, ...defined({ by }), created_at: at, read: false });
       notebook.lastMessage = Math.max(notebook.lastMessage, numberOf(id));
       return;
     }

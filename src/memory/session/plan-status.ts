@@ -12,7 +12,7 @@ import {
 import { nextAction, outcomeName, signalsOf, type TaskLedger } from '../../ledger/task-ledger.js';
 import { defined } from '../../shared/collections.js';
 import { clipText, oneLine } from '../../shared/text.js';
-import { waitsForPerson } from '../../shared/wire-words.js';
+import { leftBy, waitsForPerson } from '../../shared/wire-words.js';
 import type { PastResults } from '../search/past-results.js';
 import { type Run, resolvedSettings } from './charter.js';
 import { overview } from './commands/lifecycle-commands.js';
@@ -217,7 +217,7 @@ function waitingFor(
     }),
     ...unread(notebook)
       .filter(isForPerson)
-      .map(({ id, content }) => `message ${id}: ${content}`),
+      .map(({ id, by, content }) => `message ${id}${leftBy(by)}: ${content}`),
     ...halted.map(({ task }) => `task ${task}: its review says that a person must decide`),
     ...unreadable.map(
       ({ task, code, reason }) => `task ${task}: its last result was rejected: ${code}: ${reason}`,

@@ -12,7 +12,7 @@ import {
 import { totalsOf } from '../../ledger/next-task.js';
 import { defined } from '../../shared/collections.js';
 import { clipText, counted, oneLine } from '../../shared/text.js';
-import { claimedBy, statusText } from '../../shared/wire-words.js';
+import { claimedBy, leftBy, statusText } from '../../shared/wire-words.js';
 import { factsOfEvent, keptLines } from '../facts/statements.js';
 import { NOT_KEPT } from '../traces/finished-turn.js';
 import { isFailure } from '../traces/session-traces.js';
@@ -177,7 +177,7 @@ const SUMMARIES: { readonly [Type in Other['type']]: (data: DataOf<Type>) => str
     return `note ${note} changed${kind}${because(content)}`;
   },
   'note.deleted': ({ note }) => `note ${note} deleted`,
-  'inbox.added': ({ message, content }) => `message ${message}: ${content}`,
+  'inbox.added': ({ message, by, content }) => `message ${message}${leftBy(by)}: ${content}`,
   'inbox.read': ({ message }) => `message ${message} was read`,
   'iteration.started': ({ number }) => `iteration ${number} started`,
   'iteration.completed': ({ number }) => `iteration ${number} completed`,

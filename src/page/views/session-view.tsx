@@ -13,7 +13,7 @@ import { Stalled } from '../session/stalled.js';
 import { Statements } from '../session/statements.js';
 import { Work } from '../session/work.js';
 import { useAsk } from '../use-ask.js';
-import { COMMANDS, counted } from '../words.js';
+import { COMMANDS, counted, leftBy } from '../words.js';
 
 type Status = ReplyTo<'run.status'>;
 type Lists = NonNullable<Status['lists']>;
@@ -127,13 +127,13 @@ function Messages(props: { readonly session: string; readonly messages: Lists['m
         {unread.length}
       </CardHead>
       <ul class="rows">
-        {unread.map(({ id, content, created_at }) => (
+        {unread.map(({ id, by, content, created_at }) => (
           <li key={id} class="attention-row">
             <span class="mono quiet">{id}</span>
             <div>
               <LongText text={content} />
               <div class="actions quiet small">
-                <Ago at={created_at} />
+                {leftBy(by)} <Ago at={created_at} />
                 {mayAct() ? (
                   <Actions
                     of={content}

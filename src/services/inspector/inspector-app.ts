@@ -7,7 +7,7 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { statusOf, systemCode, ThroughlineError } from '../../contracts/errors.js';
 import type { InspectorMe, InspectorRole } from '../../contracts/inspector-api.js';
 import { scopedRequest } from '../../contracts/names.js';
-import { REQUEST_NAMES, rowOf } from '../../contracts/requests.js';
+import { REQUEST_NAMES, type RequestName, rowOf } from '../../contracts/requests.js';
 import { userName } from '../../engine/files/user-state.js';
 import type { LiveTransport } from '../../engine/ports/client-transport.js';
 import type { Logger } from '../../engine/ports/logger-and-clock.js';
@@ -126,7 +126,10 @@ async function ask(
 ): Promise<Response> {
   const refused = refusedFor(subject, role);
   if (refused !== undefined) throw new ThroughlineError('permission_denied', refused);
-  const body = await jsonBody(c);
+  const body = {
+    ...(await jsonBody(c)),
+    ...('person' in rowOf(subject as RequestName).shape && { person: true }),
+  };
   const reply = await transport.request(scopedRequest(subject, body), body, timeoutMs);
   return c.json(reply as object);
 }

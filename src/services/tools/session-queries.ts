@@ -44,7 +44,7 @@ export function createSessionQueries({
   /** Appends what a person says about a fact, and shows the fact; nothing is appended if it is so already. */
   const change = async <Shown extends object>(
     session: Token,
-    { id, by, agent, reason }: ToolArguments<'fact-retract'>,
+    { id, by, person, reason }: ToolArguments<'fact-retract'>,
     type: 'fact.retracted' | 'fact.restored',
     shown: (now: SessionState, before: SessionFact) => Shown,
     insteadOf?: (before: SessionFact, state: SessionState) => { readonly instead: string },
@@ -59,12 +59,13 @@ export function createSessionQueries({
       if (before.retracted?.erased)
         throw new ThroughlineError('conflict', `${id} is erased: what it said is gone`, { details: { id } });
       if (isSo) return answer(replied);
-      const held = heldFrom(agent, before);
+      const held = heldFrom(person, before);
       if (held !== undefined) return refuse('conflict', held, { id });
       if (state.charter.archived !== undefined) return refuseArchived(state);
       const data = {
         ...{ fact: recordedOf(before), source: sourceOf(before), after: state.dispatches.newest() },
-        ...{ ...defined({ reason, agent }), ...replacement, by: speakerOf({ by, agent }) },
+        ...{ ...defined({ reason }), ...replacement, by: speakerOf({ by, person }) },
+        ...(!person && { agent: true as const }),
       };
       return append({ type, data }, replied);
     });

@@ -18,7 +18,7 @@ const BLOCKED: Partial<ResultOf<'implementer'>> = {
   summary: 'Metrics need a port',
   blockers: [PORT],
 };
-const ANSWER = { task: '1', answer: 'Use 9464.', by: 'anna' };
+const ANSWER = { task: '1', answer: 'Use 9464.', by: 'anna', person: true } as const;
 
 /** Half a minute after the first command, before the second. */
 const LATER = (Date.UTC(2026, 2, 1) - Date.UTC(2026, 0, 1)) / 1000 + 30;
@@ -124,7 +124,9 @@ describe('an answer', () => {
     played.after('blocker-answer', { ...ANSWER, answer: 'No: 9090.', question: 'which port' });
     const unaware = { ...ANSWER, answer: '80', question: 'which port', by: 'ben' };
     const refused = { code: 'conflict', details: { by: 'anna', answer: 'No: 9090.' } };
-    expect(played.when('blocker-answer', { ...unaware, replaces: '' })).toMatchObject({ refused });
+    expect(played.when('blocker-answer', { ...unaware, replaces: '' })).toMatchObject({
+      refused,
+    });
     const later = promptOf(played, '2', 'Write the changelog');
     expect(later).toContain(`- ${PORT} No: 9090. (replaces: ${PORT} Use 9464.) [N2, anna, 1 Mar]`);
     expect(later).not.toContain('[N1');
@@ -140,8 +142,8 @@ describe('an answer', () => {
         .filter(({ relation }) => relation === 'asks');
     played.foldWhole(withRefs(recorded(2, { role: 'observer', result: turn }), 'M2'));
     played.foldWhole(withRefs(recorded(3, implementer({ ...BLOCKED, task_id: '7' })), 'M3'));
-    played.after('blocker-answer', { task: 'm2', answer: 'For a week', by: 'anna' });
-    played.after('blocker-answer', { task: 'M3', answer: '80', by: 'anna' });
+    played.after('blocker-answer', { task: 'm2', answer: 'For a week', by: 'anna', person: true });
+    played.after('blocker-answer', { task: 'M3', answer: '80', by: 'anna', person: true });
     expect(open().map(({ sourceTaskId }) => sourceTaskId)).toEqual(['1']);
     expect(taskOf(played, '7')?.next_action).toBe('retry');
     expect(promptOf(played, '2', 'x')).toContain('- Keep the old log? For a week [N1, anna, 1 Mar]');
@@ -220,7 +222,7 @@ describe('an answer', () => {
 
   it('an answer unblocks a task whose blocker asks nothing', () => {
     const played = new Played().foldWhole(recorded(1, implementer({ ...BLOCKED, blockers: ['No access'] })));
-    played.after('blocker-answer', { task: '1', answer: 'You have it now.', by: 'anna' });
+    played.after('blocker-answer', { task: '1', answer: 'You have it now.', by: 'anna', person: true });
     expect(taskOf(played)?.next_action).toBe('retry');
     expect(promptOf(played, '1')).toContain('- Asked: "No access" Answered by anna: "You have it now."');
   });
@@ -232,9 +234,11 @@ describe('an answer', () => {
     expect(
       promptOf(asked().after('blocker-answer', ANSWER).after('blocker-answer', again('anna')), '1'),
     ).toContain('Answered by anna: "80"');
-    const ofAgent = asked().after('blocker-answer', { ...ANSWER, agent: true });
+    const ofAgent = asked().after('blocker-answer', { ...ANSWER, person: undefined });
     expect(promptOf(ofAgent.after('blocker-answer', again('ben')), '1')).toContain('Answered by ben: "80"');
-    expect(played.when('blocker-answer', { ...again('anna'), agent: true }).refused?.code).toBe('conflict');
+    expect(played.when('blocker-answer', { ...again('anna'), person: undefined }).refused?.code).toBe(
+      'conflict',
+    );
     const byBen = asked().after('blocker-answer', ANSWER).after('blocker-answer', again('ben'));
     expect(promptOf(byBen, '1')).toContain('Answered by ben: "80"');
     expect(
@@ -262,13 +266,14 @@ describe('notes and messages', () => {
       content: 'Money is in cents',
       type: 'decision',
       by: 'ann',
+      person: true,
     });
     expect(promptOf(played, '2', 'Build the page')).toContain('- Money is in cents [N1, person, 1 Mar]');
     const [fact] = factsOf(played.state).all();
     expect(fact).toMatchObject({ ref: 'N1', relation: 'decided', origin: 'person', note: { id: 'NOT-1' } });
-    played.after('note-edit', { id: 'N1', content: 'Money is in mills' });
+    played.after('note-edit', { id: 'N1', content: 'Money is in mills', person: true });
     expect(promptOf(played, '2', 'Build the page')).toContain('- Money is in mills [N1, person, 1 Mar]');
-    expect(promptOf(played.after('note-delete', { id: '1' }), '2', 'x')).not.toContain('Money');
+    expect(promptOf(played.after('note-delete', { id: '1', person: true }), '2', 'x')).not.toContain('Money');
   });
 
   it('a decision that names a task is in its prompt, and a message that names another is not', () => {
@@ -277,16 +282,18 @@ describe('notes and messages', () => {
       type: 'decision',
     });
     played.after('note-add', { content: 'Task 2 is fun', type: 'tip' });
-    played.after('inbox-add', { content: 'Freeze until Friday' });
+    played.after('inbox-add', { content: 'Freeze until Friday', by: 'ann', person: true });
     played.after('inbox-add', { content: 'TAS-2: please hurry' });
     expect(promptOf(played, 'TAS-2', 'Write the file')).toContain(
       '- Task 2 must use CRLF line endings [N1, 1 Mar]',
     );
     const other = promptOf(played, 'TAS-1', 'Publish');
-    expect(other).toContain('- Message MSG-1: Freeze until Friday');
+    expect(other).toContain('- Message MSG-1 from ann: Freeze until Friday');
     expect(other).not.toContain('hurry');
     expect(other).not.toContain('CRLF');
-    expect(promptOf(played, 'TAS-2', 'Publish')).toContain('- Message MSG-2: TAS-2: please hurry');
+    expect(promptOf(played, 'TAS-2', 'Publish')).toContain(
+      '- Message MSG-2 from an agent (without a name): TAS-2: please hurry',
+    );
     expect(promptOf(played.after('inbox-mark-read', { id: '1' }), 'TAS-1', 'Publish')).not.toContain(
       'Freeze',
     );

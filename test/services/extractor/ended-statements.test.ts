@@ -15,6 +15,7 @@ import { MemorySnapshotStore } from '../../doubles/memory-snapshot-store.js';
 import { implementer, observer, timeOf } from '../../support/builders.js';
 import { StatedSession } from '../../support/stated.js';
 
+const PERSON = { by: 'ann', person: true } as const;
 const USER = { origin: 'user' } as const;
 
 /** The commands of a person on a session. */
@@ -34,9 +35,9 @@ function commandsOn(stated: StatedSession) {
   const queries = createSessionQueries({ log: log as never, reader, command, ...rest });
   const session = 'demo' as Token;
   return {
-    retract: (id: string) => queries['tool.fact-retract']({ session, id, by: 'ann' }),
-    correct: (id: string, text: string) => queries['tool.fact-correct']({ session, id, text, by: 'ann' }),
-    restore: (id: string) => queries['tool.fact-restore']({ session, id, by: 'ann' }),
+    retract: (id: string) => queries['tool.fact-retract']({ session, id, ...PERSON }),
+    correct: (id: string, text: string) => queries['tool.fact-correct']({ session, id, text, ...PERSON }),
+    restore: (id: string) => queries['tool.fact-restore']({ session, id, ...PERSON }),
   };
 }
 

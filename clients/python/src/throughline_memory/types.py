@@ -332,8 +332,8 @@ class AnswerOptions(TypedDict):
     """Refused unless this is the answer so far; empty for none."""
     by: NotRequired[str]
     """Who answers."""
-    agent: NotRequired[Literal[True]]
-    """An agent does, and not a person."""
+    person: NotRequired[Literal[True]]
+    """A person does, and not an agent or a program."""
 
 
 class Repair(TypedDict):
@@ -705,6 +705,8 @@ class Message(TypedDict):
     """Id of the message, such as MSG-1."""
     content: str
     """The text."""
+    by: NotRequired[str]
+    """Who left it; absent in older events."""
     created_at: str
     """When it was left, ISO 8601 in UTC."""
     read: bool

@@ -30,7 +30,7 @@ const FEWER_NOTES = 'delete outdated ones with note-delete';
 
 export function addNote(
   state: SessionState,
-  { content, type, by: named, agent, ...scope }: ToolArguments<'note-add'>,
+  { content, type, by: named, person, ...scope }: ToolArguments<'note-add'>,
 ): Decision {
   const notes = notesOf(state);
   const refusal =
@@ -39,7 +39,7 @@ export function addNote(
   if (refusal !== undefined) return refusal;
   const number = state.notebook.lastNote + 1;
   const [id, ref] = [`NOT-${number}`, `N${number}`];
-  const by = agent ? undefined : named;
+  const by = person && speakerOf({ by: named, person });
   const holdsIn = recordedScope(scope);
   const fact = {
     ...statementOf(ref, type, content),
@@ -52,11 +52,11 @@ export function addNote(
   return append({ type: 'note.added', data }, showingNote(id));
 }
 
-export function editNote(state: SessionState, { id, content, type, agent }: ToolArguments<'note-edit'>) {
+export function editNote(state: SessionState, { id, content, type, person }: ToolArguments<'note-edit'>) {
   if (content === undefined && type === undefined)
     return refuse('schema_invalid', 'content: give content, type or both', { fields: ['content'] });
   const notes = notesOf(state);
-  const resolved = noteIn(state, id, agent);
+  const resolved = noteIn(state, id, person);
   if ('refusal' in resolved) return resolved.refusal;
   const note = resolved.found.id;
   const others = [...notes.values()].filter(({ id }) => id !== note);
@@ -66,14 +66,17 @@ export function editNote(state: SessionState, { id, content, type, agent }: Tool
   return append({ type: 'note.edited', data }, showingNote(note));
 }
 
-export function deleteNote(state: SessionState, { id, agent }: ToolArguments<'note-delete'>): Decision {
-  const resolved = noteIn(state, id, agent);
+export function deleteNote(state: SessionState, { id, person }: ToolArguments<'note-delete'>): Decision {
+  const resolved = noteIn(state, id, person);
   if ('refusal' in resolved) return resolved.refusal;
   const note = resolved.found.id;
   return append({ type: 'note.deleted', data: { note } }, () => ({ note: null, deleted: note }));
 }
 
-export function addMessage(state: SessionState, { content }: ToolArguments<'inbox-add'>): Decision {
+export function addMessage(
+  state: SessionState,
+  { content, ...speaker }: ToolArguments<'inbox-add'>,
+): Decision {
   const { inbox } = state.notebook;
   const unreadCount = unread(state.notebook).length;
   const refusal =
@@ -82,7 +85,10 @@ export function addMessage(state: SessionState, { content }: ToolArguments<'inbo
     fullText('messages', inbox.values(), content, GO_ON);
   if (refusal !== undefined) return refusal;
   const id = `MSG-${state.notebook.lastMessage + 1}`;
-  return append({ type: 'inbox.added', data: { message: id, content } }, showingMessage(id));
+  return append(
+    { type: 'inbox.added', data: { message: id, content, by: speakerOf(speaker) } },
+    showingMessage(id),
+  );
 }
 
 export function markRead(state: SessionState, { id }: ToolArguments<'inbox-mark-read'>): Decision {
@@ -99,7 +105,7 @@ export function markRead(state: SessionState, { id }: ToolArguments<'inbox-mark-
  * task, else what was answered last. The same answer again changes nothing.
  */
 export function answerBlocker(state: SessionState, args: ToolArguments<'blocker-answer'>): Decision {
-  const { task: asIs, answer: text, question: words, replaces, by: claimed, agent } = args;
+  const { task: asIs, answer: text, question: words, replaces, ...speaker } = args;
   const statement = questionOf(state, asIs);
   const id = statement?.sourceTaskId ?? idInPlan(state.run, asIs);
   const question = statement?.object ?? words;
@@ -126,7 +132,7 @@ export function answerBlocker(state: SessionState, args: ToolArguments<'blocker-
       `${before.by} answered ${JSON.stringify(before.answer)} meanwhile: answer again to replace that`,
       { task, by: before.by, answer: before.answer, at: before.at },
     );
-  if (agent && before !== undefined && before.agent === undefined)
+  if (!speaker.person && before !== undefined && before.agent === undefined)
     return refuse(
       'conflict',
       `${before.by} answered ${JSON.stringify(before.answer)}: a person's answer is replaced by a person alone, with "throughline answer ${task}"`,
@@ -155,8 +161,8 @@ export function answerBlocker(state: SessionState, args: ToolArguments<'blocker-
     task,
     questions: [...questions],
     answer: text,
-    by: speakerOf({ by: claimed, agent }),
-    ...(agent && { agent }),
+    by: speakerOf(speaker),
+    ...(!speaker.person && { agent: true as const }),
     ...(unblocks && { unblocks: true as const }),
   };
   return append({ type: 'question.answered', data }, (now) => {
@@ -182,13 +188,13 @@ function askedBy(ledger: TaskLedger | undefined, statement: SessionFact | undefi
 }
 
 /** Finds a note to change, which an agent may not if a person wrote it. The statement `N7` is the note `NOT-7`. */
-function noteIn(state: SessionState, id: string, agent: true | undefined) {
+function noteIn(state: SessionState, id: string, person: true | undefined) {
   const resolved = resolveId(notesOf(state), id.replace(/^n(?=\d)/i, ''), 'note', 'NOT');
   if ('refusal' in resolved) return resolved;
   const fact = factsOf(state)
     .statements()
     .find(({ note }) => note?.id === resolved.found.id);
-  const held = fact && heldFrom(agent, fact);
+  const held = fact && heldFrom(person, fact);
   return held === undefined ? resolved : { refusal: refuse('conflict', held, { id }) };
 }
 

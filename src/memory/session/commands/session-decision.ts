@@ -115,7 +115,12 @@ export function resolveId<T>(
   return { refusal: refuse('not_found', `no ${what} ${JSON.stringify(given)}; ${known}`, { id: given }) };
 }
 
-/** Names who speaks in an event: no name that an agent claims stands alone. */
-export function speakerOf({ by, agent }: { readonly by: string; readonly agent?: true | undefined }): string {
-  return agent ? `an agent (${by})` : by;
+interface Speaker {
+  readonly by?: string | undefined;
+  readonly person?: true | undefined;
+}
+
+/** Names who speaks in an event: no name that an agent or a program claims stands alone. */
+export function speakerOf({ by, person }: Speaker): string {
+  return person ? (by ?? 'a person') : `an agent (${by ?? 'without a name'})`;
 }

@@ -63,7 +63,7 @@ describe('a note that denies what an older statement says', () => {
     const played = said('PostgreSQL through Drizzle', { origin: 'user' });
     played.after('note-add', note);
     expect(held(played)).toEqual(['M1', 'N1']);
-    played.after('note-add', { ...note, by: 'ann' });
+    played.after('note-add', { ...note, by: 'ann', person: true });
     expect(held(played)).not.toContain('M1');
   });
 
@@ -119,5 +119,14 @@ describe('the inbox', () => {
     expect(first.reply).toMatchObject({ message: { id: 'MSG-1', read: true } });
     expect(played.when('inbox-mark-read', { id: '1' })).toEqual({ reply: first.reply });
     expect(played.when('inbox-mark-read', { id: '3' })).toMatchObject({ refused: { code: 'not_found' } });
+  });
+
+  it('a message says before its text who left it: a person by name, all others by the name that they claim', () => {
+    const played = new Played().after('inbox-add', { content: 'x', by: 'ann', person: true });
+    played
+      .after('inbox-add', { content: 'from a person: y', by: 'a person' })
+      .after('inbox-add', { content: 'z' });
+    const by = ['ann', 'an agent (a person)', 'an agent (without a name)'];
+    expect(played.view('inbox-list', {})).toMatchObject({ messages: by.map((by) => ({ by })) });
   });
 });
