@@ -23,9 +23,7 @@ export function backupCommand(program: Command): void {
       const progress = progressLine();
       const { at, layout, streams, bytes } = await withConnection(cli, (connection) =>
         backUp(connection, {
-          directory,
-          at: new Date().toISOString(),
-          version: VERSION,
+          ...{ directory, at: new Date().toISOString(), version: VERSION },
           timeoutMs: cli.config.requestTimeoutMs,
           onProgress: (streams, of) => progress(`${streams} of ${counted(of, 'stream')} copied`),
         }),

@@ -91,10 +91,8 @@ async function withNearSession({ config }: Cli, error: unknown, { tools }: Throu
   const { sessions } = await tools
     .sessionList({ brief: true, limit: LOOKED_AT })
     .catch(() => ({ sessions: [] }));
-  const near = nearestName(
-    name,
-    sessions.map(({ session }) => session),
-  );
+  const names = sessions.map(({ session }) => session);
+  const near = nearestName(name, names);
   return near === undefined ? undefined : noSuchSession(name, `did you mean ${near}?`);
 }
 

@@ -305,12 +305,9 @@ function connectedClient(cli: Cli, client: ConnectClientName, common: readonly s
   };
   const states = { project: stateIn('project'), user: stateIn('user') };
   for (const scope of ['project', 'user'] as const) {
-    if (states[scope] === 'outdated') {
-      const option = scope === 'user' ? ' --user' : '';
-      problems.push(
-        `${title} has part of what connects it, or an older version: run "throughline connect ${client}${option}" again`,
-      );
-    }
+    const again = `"throughline connect ${client}${scope === 'user' ? ' --user' : ''}"`;
+    if (states[scope] === 'outdated')
+      problems.push(`${title} has part of what connects it, or an older version: run ${again} again`);
     const place = placeOf(cli, scope);
     const fault = states[scope] === 'connected' ? problem?.(place, readerOf(place)) : undefined;
     if (fault !== undefined) problems.push(fault);

@@ -33,14 +33,11 @@ export function schemaCommand(program: Command): void {
     .action((name: string) => {
       const found = schemaText(name);
       if (found !== undefined) return out(found);
-      const near = nearestName(
-        name,
-        SCHEMA_LIST.map((schema) => schema.name),
-      );
-      throw new ThroughlineError(
-        'not_found',
-        `there is no schema ${JSON.stringify(name)}${near === undefined ? ':' : `; did you mean ${near}?`} "throughline dev schema ls" lists them`,
-      );
+      const names = SCHEMA_LIST.map((schema) => schema.name);
+      const near = nearestName(name, names);
+      const what = `there is no schema ${JSON.stringify(name)}`;
+      const meant = near === undefined ? `${what}:` : `${what}; did you mean ${near}?`;
+      throw new ThroughlineError('not_found', `${meant} "throughline dev schema ls" lists them`);
     });
 }
 

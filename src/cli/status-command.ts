@@ -94,10 +94,9 @@ async function installation(cli: Cli, json: boolean): Promise<Shown> {
     health: await tools.healthShow({ brief: true }),
     list: await tools.sessionList({ limit: NAMED }),
     // Without a learnings service, or the permission to ask it, nothing is known of proposals.
-    proposed: await proposals.list({ ...projectIn(cli, {}), status: 'pending', limit: 1 }).then(
-      ({ total, project }) => ({ total, project }),
-      () => undefined,
-    ),
+    proposed: await proposals
+      .list({ ...projectIn(cli, {}), status: 'pending', limit: 1 })
+      .catch(() => undefined),
   }));
   const { sessions, total } = list;
   const server = serverText(cli.server);
@@ -111,12 +110,7 @@ async function installation(cli: Cli, json: boolean): Promise<Shown> {
     `server: ${server}`,
     ...installationLines(health),
     ...hookRemarks(cli),
-    ...(proposed !== undefined && proposed.total > 0
-      ? [
-          `${pc.yellow('needs you:')} ${counted(proposed.total, 'proposal')} to review: ` +
-            `"${learningsCommand('throughline', proposed.project)}"`,
-        ]
-      : []),
+    ...(proposed !== undefined && proposed.total > 0 ? [proposalsLine(pc, proposed)] : []),
     ...section(pc, 'Working now', working),
     ...(sessions.length === 0 ? [] : ['', ...sessionLines(pc, sessions, now, 'no figures yet')]),
   ];
@@ -128,14 +122,17 @@ async function installation(cli: Cli, json: boolean): Promise<Shown> {
   return { text: lines.join('\n'), remark };
 }
 
-function installationLines(health: ToolReply<'health-show'>): string[] {
-  const { services, results } = health;
+function proposalsLine(pc: Colors, { total, project }: { total: number; project: string }): string {
+  const command = learningsCommand('throughline', project);
+  return `${pc.yellow('needs you:')} ${counted(total, 'proposal')} to review: "${command}"`;
+}
+
+function installationLines({ services, results }: ToolReply<'health-show'>): string[] {
   const names = [...new Set(services.map(({ service }) => service))].sort();
+  const { stored, waiting, rejected } = results ?? {};
   return [
     `services: ${names.length === 0 ? 'none answers' : names.join(', ')}`,
-    ...(results === undefined
-      ? []
-      : [`results: ${results.stored} stored, ${results.waiting} in flight, ${results.rejected} rejected`]),
+    ...(results ? [`results: ${stored} stored, ${waiting} in flight, ${rejected} rejected`] : []),
   ];
 }
 
@@ -150,22 +147,17 @@ async function runOf(
   const isNew = reply.sequence === 0 && of.isOfFolder && hasProjectFile(process.cwd());
   if (!isNew) requireEvents(session, reply.sequence);
   if (of.json) return { text: JSON.stringify(reply) };
-  if (isNew)
-    return {
-      text: `${session}: connected; nothing stored yet`,
-      remark: `-- server: ${serverText(cli.server)}`,
-    };
+  const server = `server: ${serverText(cli.server)}`;
+  if (isNew) return { text: `${session}: connected; nothing stored yet`, remark: `-- ${server}` };
   const { entries } = await client.tools.timelineList({ session, limit: LAST });
   const hasProblems = reply.run !== null && problemsCounted(reply.run) !== '';
   const remarks = [
     ...(hasProblems ? [`"throughline status ${session} --plan" shows each such line`] : []),
     ...hookRemarks(cli),
-    `server: ${serverText(cli.server)}`,
+    server,
   ];
-  return {
-    text: statusLines(coloursOf(cli), reply, entries).join('\n'),
-    remark: remarks.map((line) => `-- ${line}`).join('\n'),
-  };
+  const text = statusLines(coloursOf(cli), reply, entries).join('\n');
+  return { text, remark: remarks.map((line) => `-- ${line}`).join('\n') };
 }
 
 /** The status of a run, as `plan follow` shows it as well. */
@@ -207,28 +199,21 @@ function statusLines(pc: Colors, reply: RunStatusReply | RunInitReply, last?: re
   const first = shown.slice(0, MAX_TASKS);
   const left = shown.length - first.length;
   const width = Math.min(MAX_ID, Math.max(0, ...first.map(({ task }) => task.length)));
+  const needs = waiting.map((what, at) => {
+    const ask = asks[at];
+    return `${quoted(what)}${ask === undefined ? '' : `  (${answerCommand(ask.task, session.name)})`}`;
+  });
+  const claims = working.map((claim) => workingLine(pc, claim, now));
+  const rows = (last ?? []).map((entry) => [age(entry.at, now), ...timelineCells(pc, entry).slice(1)]);
   return [
     ...(last === undefined ? [] : [`${pc.bold(session.name)}  ${state}${title}${moved}`]),
     ...(run !== null ? planNumberLines(run) : session.board.total === 0 ? [NO_PLAN] : []),
     ...(problems === '' ? [] : [`tasks.md: ${problems}`]),
     ...degradedLines('degraded' in reply ? reply.degraded : undefined),
     ...(session.board.total > 0 ? [`board: ${boardLine(session.board)}`] : []),
-    ...section(
-      pc,
-      'Needs you',
-      waiting.map((what, at) => {
-        const ask = asks[at];
-        return ask === undefined
-          ? quoted(what)
-          : `${quoted(what)}  (${answerCommand(ask.task, session.name)})`;
-      }),
-    ),
+    ...section(pc, 'Needs you', needs),
     ...section(pc, `Open findings (${findings.total})`, findings.newest.map(quoted)),
-    ...section(
-      pc,
-      'Working now',
-      working.map((claim) => workingLine(pc, claim, now)),
-    ),
+    ...section(pc, 'Working now', claims),
     ...section(pc, 'Tasks with results', [
       ...first.flatMap(({ questions: _, ...task }) => progressLines(pc, task, width)),
       ...(left > 0 ? [`${left} more: "throughline status ${session.name} --plan" shows all of a plan`] : []),
@@ -237,17 +222,7 @@ function statusLines(pc: Colors, reply: RunStatusReply | RunInitReply, last?: re
           `${quoted(task)}  last result ${dispatch} could not be read: ${code}: ${quoted(reason)}`,
       ),
     ]),
-    ...section(
-      pc,
-      'Last',
-      last === undefined || last.length === 0
-        ? []
-        : table(
-            TIMELINE_HEADINGS,
-            last.map((entry) => [age(entry.at, now), ...timelineCells(pc, entry).slice(1)]),
-            pc.dim,
-          ).slice(1),
-    ),
+    ...section(pc, 'Last', table(TIMELINE_HEADINGS, rows, pc.dim).slice(1)),
   ];
 }
 

@@ -47,10 +47,8 @@ function hintOf(error: CommanderError, command: Command, rest: readonly string[]
   }
   if (error.code !== 'commander.excessArguments') return undefined;
   // A group such as `facts` takes a session itself, so a misspelt command is an argument too many.
-  const meant = nearestName(
-    word,
-    command.commands.map((child) => child.name()),
-  );
+  const names = command.commands.map((child) => child.name());
+  const meant = nearestName(word, names);
   if (meant !== undefined) return `did you mean "${[...pathOf(command), meant].join(' ')}"?`;
   const extra = rest[command.registeredArguments.length];
   const usage = `use "${command.createHelp().commandUsage(command)}", with a text of several words in quotes`;

@@ -200,14 +200,10 @@ function matchPlaces(
   isNamed: (line: Worded<Line>) => boolean,
 ): void {
   const taken = new Set(found.values());
-  const olds = gapsOf(
-    earlier.filter(({ isLeft }) => !isLeft),
-    (former) => (taken.has(former) ? former.task.id : undefined),
-  );
-  const news = gapsOf(
-    lines,
-    (line) => found.get(line)?.task.id ?? (isNamed(line) ? `written ${line.task.id}` : undefined),
-  );
+  const present = earlier.filter(({ isLeft }) => !isLeft);
+  const olds = gapsOf(present, (former) => (taken.has(former) ? former.task.id : undefined));
+  const writtenAs = (line: Worded<Line>) => (isNamed(line) ? `written ${line.task.id}` : undefined);
+  const news = gapsOf(lines, (line) => found.get(line)?.task.id ?? writtenAs(line));
   const pairs: { readonly line: Worded<Line>; readonly old: Earlier; readonly likeness: number }[] = [];
   for (const [gap, open] of news)
     for (const [at, line] of open.entries())

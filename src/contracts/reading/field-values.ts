@@ -149,14 +149,13 @@ export function noteClipped(result: object, repairs: Repairs): void {
     if (all > kept) repairs.note('clipped', field, `${kept} of ${all} ${what} kept`);
   };
   const text = (value: unknown, field: string, most: number, shown: (text: string) => string): void => {
-    if (typeof value !== 'string' || value.length <= most) return;
-    cut(field, most, lengthOf(shown(value)), 'characters');
+    if (typeof value === 'string' && value.length > most)
+      cut(field, most, lengthOf(shown(value)), 'characters');
   };
   const walk = (value: unknown, path: string): void => {
     text(value, path, MAX_TEXT, oneLine);
     if (Array.isArray(value)) cut(path, MAX_LIST, value.length, 'items');
-    const list = Array.isArray(value) ? value.slice(0, MAX_LIST) : undefined;
-    const inner = list ?? (isObject(value) ? value : {});
+    const inner = Array.isArray(value) ? value.slice(0, MAX_LIST) : isObject(value) ? value : {};
     for (const [key, item] of Object.entries(inner)) walk(item, path === '' ? key : `${path}.${key}`);
   };
   // Each fact is an event's own line, with limits of its own.

@@ -112,16 +112,13 @@ function inText(text: string, clean: Cleaning): FoundJson {
   const { inner: broken, isCut } = outermost(cleaned);
   if (isCut)
     return refused('json_parse_failed', `${reason}; it ends too early`, 'send the whole JSON object');
-  const mended = broken === undefined ? undefined : mendedJson(broken);
-  if (mended !== undefined) {
-    const found = parsed(mended, clean);
-    // With several values, the result is ambiguous.
-    if (found?.ok && Array.isArray(found.value) && found.value.length > 1)
-      return severalResults(found.value.length, 'json_parse_failed');
-    if (found?.ok && typeof found.value === 'object') {
-      repairs.note('json', WHOLE);
-      return { ...found, repairs, broken: reason };
-    }
+  const found = parsed(mendedJson(broken ?? '') ?? '', clean);
+  // With several values, the result is ambiguous.
+  if (found?.ok && Array.isArray(found.value) && found.value.length > 1)
+    return severalResults(found.value.length, 'json_parse_failed');
+  if (found?.ok && typeof found.value === 'object') {
+    repairs.note('json', WHOLE);
+    return { ...found, repairs, broken: reason };
   }
   return refused('json_parse_failed', reason, 'send one whole JSON object and nothing else');
 }

@@ -20,19 +20,17 @@ export function lastResult(message: string): ResultText | undefined {
   const at = message.lastIndexOf(BEGIN);
   const whole = message.trim();
   if (at < 0 && whole.startsWith('{') && whole.endsWith('}')) return { text: whole, marked: false };
-  if (at < 0) return lastFenced(message);
+  if (at < 0) {
+    const block = fencedBlocks(message).at(-1);
+    if (!block?.text.startsWith('{') || !NOTHING_MORE.test(message.slice(block.end))) return undefined;
+    return { text: block.text, marked: false };
+  }
   const part = message.slice(at);
   const closes = part.indexOf(END);
   const text = closes < 0 ? part : part.slice(0, closes + END.length);
   return text.includes('{') && NOTHING_MORE.test(part.slice(text.length))
     ? { text, marked: true }
     : undefined;
-}
-
-function lastFenced(message: string): ResultText | undefined {
-  const block = fencedBlocks(message).at(-1);
-  if (!block?.text.startsWith('{') || !NOTHING_MORE.test(message.slice(block.end))) return undefined;
-  return { text: block.text, marked: false };
 }
 
 interface FencedBlock {

@@ -54,7 +54,7 @@ export function readResult(json: unknown, role: Role): Reading {
   const contradiction = task.contradiction ?? verdict.contradiction;
   if (contradiction !== undefined) return { ok: false, ...contradiction, ...known };
   if (task.value === undefined || verdict.value === undefined)
-    return { ok: false, ...whatIsMissing(body, shape, { task, verdict }), ...known };
+    return { ok: false, ...whatIsMissing(body, shape, task, verdict), ...known };
   repairs.take(task.repairs);
   repairs.take(verdict.repairs);
   const { verdictField } = shape;
@@ -73,11 +73,7 @@ const SAYS_NOTHING = {
   fix: 'give a summary, or facts [{subject, relation, object}]',
 };
 
-function whatIsMissing(
-  body: Json,
-  { role, verdictField, fields }: ResultShape,
-  { task, verdict }: { task: Clear; verdict: Clear },
-) {
+function whatIsMissing(body: Json, { role, verdictField, fields }: ResultShape, task: Clear, verdict: Clear) {
   const needed: Record<string, unknown> = {};
   const fixes: string[] = [];
   if (task.value === undefined) fixes.push('give the id of its task as task_id');
@@ -230,9 +226,8 @@ function claimOfFlag(key: string, named: Verdict | undefined, flag: boolean, val
 function resultOfOther(body: Json, role: Role): Role | undefined {
   const shape = resultShape(role);
   const keys = firstKeys(body);
-  const { verdictField } = shape;
-  if (keys.some((key) => plainName(key) === plainName(verdictField ?? '') && !isEmpty(body[key])))
-    return undefined;
+  const { verdictField = '' } = shape;
+  if (keys.some((key) => plainName(key) === plainName(verdictField) && !isEmpty(body[key]))) return undefined;
   const claimed = claimsOf(body, shape);
   return ROLES.find((other) => {
     const theirs = resultShape(other);

@@ -57,7 +57,7 @@ const NOTHING = /^(?:none|n\/?a|nil|null|nothing|no|-|–|—)?\.?$/i;
 export function asList(value: unknown, field: string): readonly unknown[] | undefined {
   if (typeof value === 'string') {
     if (isNothing(value)) return [];
-    return listIn(value) ?? (PATHS.has(field) ? pathsIn(value) : [value]);
+    return listIn(value) ?? (PATHS.has(field) ? value.split(/[,\n]/).map((path) => path.trim()) : [value]);
   }
   if (!isObject(value)) return undefined;
   return (field === 'artifacts' ? artifactsIn(value) : undefined) ?? [value];
@@ -74,10 +74,6 @@ function listIn(text: string): readonly unknown[] | undefined {
   } catch {
     return undefined;
   }
-}
-
-function pathsIn(text: string): readonly string[] {
-  return text.split(/[,\n]/).map((path) => path.trim());
 }
 
 /** The groups of artifacts in the singular; an endpoint has a method and a path. */

@@ -51,9 +51,8 @@ export class Repairs {
   /** Returns the first repairs and the number of the others. */
   report(): { readonly repairs: readonly Repair[]; readonly repairsOmitted: number } {
     const all = [...this.#noted.values()];
-    const repairs = all
-      .slice(0, MAX_TOLD)
-      .map(({ count, ...repair }) => (count > 1 ? { ...repair, count } : repair));
+    const first = all.slice(0, MAX_TOLD);
+    const repairs = first.map(({ count, ...repair }) => (count > 1 ? { ...repair, count } : repair));
     return { repairs, repairsOmitted: all.slice(MAX_TOLD).reduce((sum, { count }) => sum + count, 0) };
   }
 

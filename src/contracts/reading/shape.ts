@@ -131,21 +131,16 @@ export function saysNothing({ summary, facts }: Json, role: Role): boolean {
 }
 
 /** Parts of a fact have limits of their own. */
-const MAX_TEXT_OF: { readonly [field: string]: number | undefined } = {
-  subject: KEPT.fact.subject,
-  relation: KEPT.fact.relation,
-  object: KEPT.fact.object,
-};
+const { subject, relation, object } = KEPT.fact;
+const MAX_TEXT_OF: { readonly [field: string]: number | undefined } = { subject, relation, object };
 
 /** True if each field has its own name and the kind of value that it must have, and nothing is cut: no rule of reading applies. */
 export function isExact(value: unknown, shape: Wanted, mostText: number = KEPT.outcome.text): boolean {
   if (shape.wants === 'boolean') return typeof value === 'boolean';
-  if (shape.wants === 'list')
-    return (
-      Array.isArray(value) &&
-      value.length <= KEPT.outcome.list &&
-      value.every((item) => isExact(item, shape.item, mostText))
-    );
+  if (shape.wants === 'list') {
+    const isWhole = Array.isArray(value) && value.length <= KEPT.outcome.list;
+    return isWhole && value.every((item) => isExact(item, shape.item, mostText));
+  }
   if (shape.wants !== 'object') return typeof value === 'string' && value.length <= mostText;
   if (!isObject(value)) return false;
   return Object.keys(value).every((key) => {

@@ -101,12 +101,10 @@ const MAX_READ = 1000;
 const SIGNS = /[^\p{L}\p{N}]+/gu;
 const REASON = /[:;,.!?([\n\r]|\s[-–—]/u;
 
+type Words<Value extends string> = Readonly<Record<Value, readonly string[]>>;
+
 /** Returns the first of `values` that a text means, as a whole or at its beginning; `words` are synonyms. */
-export function meantBy<Value extends string>(
-  text: string,
-  values: readonly Value[],
-  words: Readonly<Record<Value, readonly string[]>>,
-): Value | undefined {
+export function meantBy<Value extends string>(text: string, values: readonly Value[], words: Words<Value>) {
   const read = text.slice(0, MAX_READ).trim();
   const whole = exactly(read, values, words);
   if (whole !== undefined) return whole;
@@ -115,11 +113,7 @@ export function meantBy<Value extends string>(
   return end <= 0 ? undefined : exactly(bare.slice(0, end), values, words);
 }
 
-function exactly<Value extends string>(
-  text: string,
-  values: readonly Value[],
-  words: Readonly<Record<Value, readonly string[]>>,
-): Value | undefined {
+function exactly<Value extends string>(text: string, values: readonly Value[], words: Words<Value>) {
   if (text.length > MAX_WORD) return undefined;
   const word = wordOf(text);
   if (word === '') return values.find((value) => words[value].includes(text.replace('\ufe0f', '').trim()));

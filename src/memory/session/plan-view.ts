@@ -96,20 +96,14 @@ export function sessionLists(state: SessionState, names: readonly ListName[], st
   };
   const newest = (_: unknown, index: number) => -index;
   const tasks = () => [...board.tasks.values()].map((task) => shown(board, task));
+  const planned = () => planTasks(state, status);
+  const messages = () => [...notebook.inbox.values()];
   return {
     board: fitting('board', tasks, (task, index) => (isOpen(task) ? index : 1e6 - index)),
-    plan: fitting(
-      'plan',
-      () => planTasks(state, status),
-      (task, index) => (task.status === 'completed' ? 1e6 + index : index),
-    ),
+    plan: fitting('plan', planned, (task, index) => (task.status === 'completed' ? 1e6 + index : index)),
     iterations: fitting('iterations', () => history.iterations, newest),
     notes: fitting('notes', () => [...notesOf(state).values()], newest),
-    messages: fitting(
-      'messages',
-      () => [...notebook.inbox.values()],
-      ({ read }, index) => (read ? 1e6 - index : -index),
-    ),
+    messages: fitting('messages', messages, ({ read }, index) => (read ? 1e6 - index : -index)),
     left_out,
   };
 }
