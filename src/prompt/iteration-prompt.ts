@@ -229,11 +229,8 @@ function workflowSteps(isPlanned: boolean, spec: string | undefined, command: (w
 /** Returns the part of a spec that comes first: a short one whole, else its outline, else its beginning. */
 function specFirst({ spec = '' }: Charter, outline: ReadonlySet<number>): Stretch<Section>[] {
   if (spec.length <= SHORT_SPEC) return [{ section: 'spec' }];
-  return [
-    outline.size === 0
-      ? { section: 'spec', most: FIRST_LINES }
-      : { section: 'spec', only: outline, most: OUTLINE_LINES },
-  ];
+  if (outline.size === 0) return [{ section: 'spec', most: FIRST_LINES }];
+  return [{ section: 'spec', only: outline, most: OUTLINE_LINES }];
 }
 
 /** True if an iteration was started and not summarized; else the agent starts one. */

@@ -31,9 +31,8 @@ export function recallFrom(
   for (const { state, context, entry, score, matched } of best) {
     const { fact, group, isSummary } = entry;
     const inTask = factsOf(state).index().ofTask(fact.sourceTaskId);
-    const files = isSummary
-      ? inTask.flatMap((other) => (other.group === 'files' ? other.fact.subject : []))
-      : [];
+    const touched = isSummary ? inTask.filter((other) => other.group === 'files') : [];
+    const files = touched.map((other) => other.fact.subject);
     const { forms } = noteItem({ fact, group, score, tokens: 0, matched }, filesPart(files), context);
     const line = forms.findLast((form) => tokensOf(form) <= left);
     if (line === undefined) break;

@@ -125,10 +125,8 @@ class Turn {
     await agent.request(initialize, { protocolVersion: PROTOCOL_VERSION, clientCapabilities: {} });
     const { sessionId } = await agent.request(session.new, { cwd: directory, mcpServers: [] });
     this.#cancel = () => void agent.notify(session.cancel, { sessionId }).catch(() => {});
-    this.#response = await agent.request(session.prompt, {
-      sessionId,
-      prompt: [{ type: 'text', text: prompt }],
-    });
+    const content = [{ type: 'text' as const, text: prompt }];
+    this.#response = await agent.request(session.prompt, { sessionId, prompt: content });
     // Updates that came before the response are still being handled.
     await handled();
   }
@@ -159,11 +157,9 @@ class Turn {
     const answer = this.#permission;
     const { toolCallId: id, ...asked } = toolCall;
     const request = { ...this.#toolCalls.get(id), ...asked };
-    const isAllowed =
-      typeof answer === 'string'
-        ? answer === 'allow'
-        : await answer(JSON.stringify(request, null, 2), signal);
-    const allows = typeof answer === 'string' ? 'allow' : 'once';
+    const isAsked = typeof answer !== 'string';
+    const isAllowed = isAsked ? await answer(JSON.stringify(request, null, 2), signal) : answer === 'allow';
+    const allows = isAsked ? 'once' : 'allow';
     const kinds = signal.aborted ? [] : KINDS[isAllowed ? allows : 'reject'];
     const option = kinds.flatMap((kind) => options.filter((candidate) => candidate.kind === kind))[0];
     if (option === undefined || !isAllowed) this.#refused += 1;

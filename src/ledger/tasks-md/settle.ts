@@ -150,14 +150,10 @@ function placeMentions({ mentions }: Findings, drafts: readonly Draft[], problem
     const task = known.get(id);
     if (task !== undefined && mark !== undefined) task.statuses.push({ from, line, mark });
     if (task !== undefined) continue;
-    const [code, message] =
-      mark === undefined
-        ? (['id_without_status', `${id} looks like a task, but has neither check box nor status`] as const)
-        : ([
-            'mark_without_id',
-            `${id} has a status here, but no task has this id; give it a check box`,
-          ] as const);
-    problems.push(problem(code, line, message));
+    const bare = `${id} looks like a task, but has neither check box nor status`;
+    const marked = `${id} has a status here, but no task has this id; give it a check box`;
+    if (mark === undefined) problems.push(problem('id_without_status', line, bare));
+    else problems.push(problem('mark_without_id', line, marked));
   }
 }
 

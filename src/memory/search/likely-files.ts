@@ -134,9 +134,8 @@ function byTask(past: PastResults, similar: readonly SimilarResult[]): SimilarTa
 
 function whyLikely(touched: number, similar: number): string {
   if (touched === 0) return 'fits the words of the task';
-  return similar === 1
-    ? 'the most similar task touched it'
-    : `${touched} of ${similar} similar tasks touched it`;
+  if (similar === 1) return 'the most similar task touched it';
+  return `${touched} of ${similar} similar tasks touched it`;
 }
 
 interface ScoredFile {
@@ -183,9 +182,8 @@ class Scores {
   /** Returns the best files that the query's evidence supports: being new does not count. */
   best(most: number, classes: readonly number[]): ScoredFile[] {
     const { paths } = this.past.paths;
-    const isBefore = (one: ScoredFile, other: ScoredFile) =>
-      one.score > other.score ||
-      (one.score === other.score && (paths[one.id] ?? '') < (paths[other.id] ?? ''));
+    const isBefore = ({ id, score }: ScoredFile, other: ScoredFile) =>
+      score === other.score ? (paths[id] ?? '') < (paths[other.id] ?? '') : score > other.score;
     const best: ScoredFile[] = [];
     for (let id = 0; id < this.#sums.length; id += 1) {
       const sum = this.#sums[id] ?? 0;

@@ -34,13 +34,8 @@ export function rejectedBy({ data }: DispatchRejected, event: number): Rejected 
   const { sequence, role, task } = data.dispatch;
   const { code, reason, fix, meant } = data.error;
   const [why, how] = [reason, fix].map((text) => text && clipText(text, KEPT.rejection.text));
-  return defined({
-    sequence,
-    event,
-    role,
-    task,
-    error: defined({ code, reason: why ?? '', fix: how, meant }),
-  });
+  const error = defined({ code, reason: why ?? '', fix: how, meant });
+  return defined({ sequence, event, role, task, error });
 }
 
 /** Inserts a rejection in dispatch order and evicts the oldest. */
