@@ -187,11 +187,16 @@ const SHORT_COMMIT = 7;
 /** A task that is only the name of a conversation: see `turnTask`. */
 const CONVERSATION = /^([a-z]+)-[0-9a-f]{6}$/;
 
-/** Returns where a fact comes from: what it replaced, its id, who said it, its task with the commit, and the day. */
-export function referenceOf(fact: SessionFact, context: NoteContext): string {
+/**
+ * Returns where a fact comes from: what it replaced, its id, who said it, its task with the commit, and the day. Only its id and the
+ * day, if it is to be brief.
+ */
+export function referenceOf(fact: SessionFact, context: NoteContext, isBrief = false): string {
   const { ref, sourceTaskId: task, validFrom, scope } = fact;
   const { session, newest, now, isOpen, commitOf, replaced } = context;
   const before = replaced.get(ref ?? '');
+  const day = dayOf(validFrom, newest, now);
+  if (isBrief && ref !== undefined) return ` [${ref}, ${day}]`;
   // What it replaced is said, so that nobody goes back to it unknowingly.
   const instead = before && ` (replaces: ${clipText(quoted(before.object), MAX_REPLACED)})`;
   const from = [
@@ -200,7 +205,7 @@ export function referenceOf(fact: SessionFact, context: NoteContext): string {
     ...whoSaid(fact),
     ...(scope === undefined ? [] : [quoted(Object.values(scope).flat().join(' ')).replace(/[[\]]/g, '')]),
     ...(ref === undefined || (ref !== task && isOpen(task)) ? [taskName(task, commitOf(task))] : []),
-    dayOf(validFrom, newest, now),
+    day,
   ];
   return `${instead ?? ''} [${from.join(', ')}]`;
 }

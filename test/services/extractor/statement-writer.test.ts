@@ -4,6 +4,7 @@ import type { Token } from '../../../src/contracts/names.js';
 import { findFacts } from '../../../src/memory/facts/found-facts.js';
 import { checkpointOf } from '../../../src/memory/session/checkpoint.js';
 import { ImportedState } from '../../../src/memory/session/imported-state.js';
+import { LINES_WANTED } from '../../../src/memory/traces/labelled-lines.js';
 import { compilePrompt } from '../../../src/prompt/compile-prompt.js';
 import { implementer, observer, reviewer, timeOf } from '../../support/builders.js';
 import { StatedSession } from '../../support/stated.js';
@@ -89,6 +90,20 @@ describe('where a statement is shown', () => {
       'Decided: The user: use dayjs instead of moment [M1, user, 1 Jan]',
       'Failed: Express 5: no types | Then: added the store [M3, 1 Jan]',
     ]);
+  });
+
+  it('a session start of twenty rules and decisions of the user shows all of them, each with its id and day', async () => {
+    const session = new StatedSession();
+    for (let at = 1; at <= 20; at += 1) {
+      const text = `The user: dates of module ${at} are formatted with dayjs, never moment`;
+      await session.says(text, {
+        ...(at % 2 === 0 && { relation: 'rule', tags: ['convention'] }),
+        origin: 'user',
+      });
+    }
+    const { prompt, tokenEstimate } = compilePrompt(await session.state(), start);
+    expect(prompt.match(/\[M\d+, 1 Jan\]/g)).toHaveLength(20);
+    expect(tokenEstimate + LINES_WANTED.length / 4).toBeLessThanOrEqual(600);
   });
 
   it('a session start says what a decision is about, and not once more that it was decided', async () => {
