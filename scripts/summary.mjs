@@ -27,11 +27,11 @@ const files = told
   .sort((one, other) => other.ms - one.ms)
   .slice(0, SLOWEST);
 if (files.length > 0) console.log('== slowest files');
-for (const { file, layout, ms, cpuMs, server, process: started } of files) {
+for (const { file, ms, cpuMs, server, process: started } of files) {
   const what = [counted(server, 'server', 'servers'), counted(started, 'process', 'processes')]
     .filter((text) => text !== '')
     .join(', ');
-  const name = `${relative(process.cwd(), file)}${layout === undefined ? '' : `, ${layout}`}`;
+  const name = relative(process.cwd(), file);
   const time = `${seconds(ms)} (${seconds(cpuMs)} of its process)`;
   console.log(`${time.padStart(32)}  ${name}: started ${what || 'nothing'}`);
 }

@@ -330,7 +330,7 @@ export const PER_SESSION: SessionLayout = { layout: 'per-session' };
 export const DEFAULT_SHARDS = 64;
 export const MAX_SHARDS = 256;
 
-/** A power of two, so that the number can be halved or doubled. */
+/** A power of two: it stands for good, and few choices are enough. */
 export function isShardCount(value: number): boolean {
   return Number.isInteger(value) && value >= 1 && value <= MAX_SHARDS && (value & (value - 1)) === 0;
 }

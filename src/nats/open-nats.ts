@@ -54,7 +54,8 @@ const MANY_STREAMS = 2000;
 async function warnOfManyStreams(jsm: JetStreamManager, logger: Logger): Promise<void> {
   const { streams } = await jsm.getAccountInfo();
   if (streams <= MANY_STREAMS) return;
-  const way = 'export each session ("throughline session export"), and import it into a new installation';
+  const way =
+    'export all sessions ("throughline session export --all"), and import them into a new installation';
   logger.warn(
     { streams },
     `each session has a stream: to move to shards, ${way} with THROUGHLINE_LAYOUT=sharded`,

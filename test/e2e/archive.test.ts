@@ -3,7 +3,7 @@ import { dispatchSubject, type Token } from '../../src/contracts/names.js';
 import { cli } from '../support/cli.js';
 import { eventsOf, implemented, newSession, soon, systemOfFile } from '../support/system.js';
 
-/** Archived sessions, on real NATS: `THROUGHLINE_TEST_LAYOUT` says in which layout. */
+/** Archived sessions, on real NATS. */
 
 const system = await systemOfFile();
 

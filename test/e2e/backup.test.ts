@@ -1,7 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { delimiter, dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { DISPATCH_STREAM, dispatchSubject, streamOf, type Token } from '../../src/contracts/names.js';
+import {
+  DISPATCH_STREAM,
+  dispatchSubject,
+  PER_SESSION,
+  streamOf,
+  type Token,
+} from '../../src/contracts/names.js';
 import { runCommand } from '../../src/nats/server/install-server.js';
 import { BIN, cleanEnv, cli } from '../support/cli.js';
 import { bad, doctor } from '../support/doctor.js';
@@ -17,7 +23,6 @@ import {
   type System,
   soon,
   startSystem,
-  TEST_LAYOUT,
   writeSnapshot,
 } from '../support/system.js';
 
@@ -156,11 +161,11 @@ describe('one stream of a backup', () => {
       await using system = await startSystem({ nats: server, env });
       await publish(system, session, 20);
       await allDealtWith(system.ports);
-      await shell(server, folder, backup(streamOf(TEST_LAYOUT, session)));
+      await shell(server, folder, backup(streamOf(PER_SESSION, session)));
       await publish(system, session, 30, 21);
       await allDealtWith(system.ports);
       await writeSnapshot(server.url, session);
-      await shell(server, folder, replace(streamOf(TEST_LAYOUT, session)));
+      await shell(server, folder, replace(streamOf(PER_SESSION, session)));
     }
     await using system = await startSystem({ nats: server, env });
     await expect(system.client.tools.taskAdd({ session, content: 'x' })).rejects.toMatchObject({

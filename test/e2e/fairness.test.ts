@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { streamOf, type Token } from '../../src/contracts/names.js';
+import { PER_SESSION, streamOf, type Token } from '../../src/contracts/names.js';
 import {
   allDealtWith,
   eventsOf,
@@ -9,7 +9,6 @@ import {
   sequencesOf,
   soon,
   startSystem,
-  TEST_LAYOUT,
 } from '../support/system.js';
 
 const FLOOD = 6000;
@@ -34,7 +33,7 @@ it('a single result does not wait for the flood of another session that was publ
   expect(flood).toHaveLength(FLOOD);
   // By the clock of the server: when this test gets to look does not matter.
   const storedAt = async (session: Token, seq: number | undefined) =>
-    (await jsm.streams.getMessage(streamOf(TEST_LAYOUT, session), { seq: seq ?? 0 })).time.getTime();
+    (await jsm.streams.getMessage(streamOf(PER_SESSION, session), { seq: seq ?? 0 })).time.getTime();
   const [alone] = await sequencesOf(system, single);
   expect(await storedAt(single, alone)).toBeLessThan(await storedAt(hot, flood[FLOOD / 2]));
 });

@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { DISPATCH_STREAM, isToken, sessionSubjects, streamOf } from '../../src/contracts/names.js';
+import {
+  DISPATCH_STREAM,
+  isToken,
+  PER_SESSION,
+  sessionSubjects,
+  streamOf,
+} from '../../src/contracts/names.js';
 import { allRejected } from '../support/all-rejected.js';
 import { sessionsOf } from '../support/session-names.js';
 import {
@@ -11,7 +17,6 @@ import {
   publishReview,
   soon,
   systemOfFile,
-  TEST_LAYOUT,
 } from '../support/system.js';
 
 const bytes = (body: string) => Buffer.from(body);
@@ -36,7 +41,7 @@ describe('a published result', () => {
     const { sequence } = await publishReview(system.client, session, '1', 'approved');
     await allDealtWith(system.ports);
     const jsm = await system.ports.connection.jetstreamManager();
-    const stored = await jsm.streams.getMessage(streamOf(TEST_LAYOUT, session), {
+    const stored = await jsm.streams.getMessage(streamOf(PER_SESSION, session), {
       last_by_subj: sessionSubjects(session),
     });
     const dispatch = await jsm.streams.getMessage(DISPATCH_STREAM, { seq: sequence });

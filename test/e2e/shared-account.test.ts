@@ -6,7 +6,7 @@ import { cli } from '../support/cli.js';
 import { doctor, of } from '../support/doctor.js';
 import { layoutEnv } from '../support/layouts.js';
 import { plainConnection, startTestNats } from '../support/nats-server.js';
-import { implemented, publishWork, startSystem, TEST_LAYOUT } from '../support/system.js';
+import { implemented, publishWork, startSystem } from '../support/system.js';
 
 /** An account in which the stream `ORDERS` of another application takes these subjects. */
 async function accountOf(subjects: string) {
@@ -36,7 +36,7 @@ describe('a stream of another application on our subjects', () => {
     ['learning.*.proposed', 'learning.*.> belongs to stream LEARNINGS'],
   ])(
     'services that start name a stream of another application on our subjects: %s',
-    async (subjects, belongs, layout = TEST_LAYOUT) => {
+    async (subjects, belongs, layout = PER_SESSION) => {
       await using server = await accountOf(subjects);
       await expect(startSystem({ nats: server, env: layoutEnv(layout) })).rejects.toMatchObject({
         code: 'config_invalid',

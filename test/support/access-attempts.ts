@@ -11,6 +11,7 @@ import {
   LEARNINGS_STREAM,
   LIFECYCLE_BUCKET,
   learningSubject,
+  lifecycleKey,
   PER_SESSION,
   PROJECT_KEY,
   PROMPTS_STREAM,
@@ -117,8 +118,13 @@ function publishes(victim: Names, own: Names): Attempt[] {
       [`$KV.${INDEX_BUCKET}.${session}`, '{}'],
     ];
     // A worker may archive: its own session must take results afterwards.
-    const archived = `$KV.${LIFECYCLE_BUCKET}.archived.${session}`;
-    if (changesVictim) each.push([archived, `{"v":1,"status":"archived","at":"${at}"}`]);
+    const lifecycle: Readonly<Record<string, object>> = {
+      [lifecycleKey(session)]: { session, archived: { at } },
+      retention: { rules: [{ action: 'forget', after: '1d', at }] },
+      dispatches: { highest: Number.MAX_SAFE_INTEGER },
+    };
+    for (const [key, record] of Object.entries(changesVictim ? lifecycle : {}))
+      each.push([`$KV.${LIFECYCLE_BUCKET}.${key}`, JSON.stringify({ v: 1, ...record })]);
     return each.map(([subject, body]) => ({ subject, body, changesVictim }));
   });
 }
@@ -282,7 +288,7 @@ export function repliesAt({ session, project, layout = PER_SESSION }: Names): st
     `$KV.${SNAPSHOT_BUCKET}.${PROJECT_KEY}${project}`,
     `$KV.${TELEMETRY_BUCKET}.${session}`,
     `$KV.${INDEX_BUCKET}.${session}`,
-    `$KV.${LIFECYCLE_BUCKET}.archived.${session}`,
+    ...[lifecycleKey(session), 'retention', 'dispatches'].map((key) => `$KV.${LIFECYCLE_BUCKET}.${key}`),
     sessionRequest('tool.session-complete', session),
     'tool.task-delete',
     'proposal.accept',

@@ -16,7 +16,6 @@ afterAll(() => {
   if (report === undefined) return;
   const { user, system } = process.cpuUsage(cpu);
   const took = { ms: Math.round(performance.now() - begun), cpuMs: Math.round((user + system) / 1000) };
-  const layout = process.env.THROUGHLINE_TEST_LAYOUT;
-  const line = { file: expect.getState().testPath, ...(layout && { layout }), ...took, ...takeStarted() };
+  const line = { file: expect.getState().testPath, ...took, ...takeStarted() };
   appendFileSync(report, `${JSON.stringify(line)}\n`);
 });

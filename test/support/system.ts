@@ -8,9 +8,7 @@ import {
   DISPATCH_STREAM,
   DISPATCH_SUBJECTS,
   EXTRACTOR_CONSUMER,
-  PER_SESSION,
   type ServiceName,
-  type SessionLayout,
   type Token,
   token,
 } from '../../src/contracts/names.js';
@@ -34,7 +32,6 @@ import { createPromptCompiler, type PromptCompiler } from '../../src/services/co
 import { serve } from '../../src/services/serve.js';
 import { approximateTokenizer } from '../../src/shared/text.js';
 import { checkingReplies } from './checked-replies.js';
-import { layoutEnv } from './layouts.js';
 import { loggedWarnings } from './logged.js';
 import { type PrivateNats, startPrivateNats, startTestNats, type TestNats } from './nats-server.js';
 import { ofFile } from './of-file.js';
@@ -68,13 +65,8 @@ export interface System extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
-/** `THROUGHLINE_TEST_LAYOUT=sharded` runs what needs no other layout in shards, of which there are few. */
-export const TEST_LAYOUT: SessionLayout =
-  process.env.THROUGHLINE_TEST_LAYOUT === 'sharded' ? { layout: 'sharded', shards: 4 } : PER_SESSION;
-
 export async function startSystem(options: SystemOptions = {}): Promise<System> {
-  const layout = options.env?.THROUGHLINE_LAYOUT === undefined ? layoutEnv(TEST_LAYOUT) : {};
-  const config = loadConfig({ ...layout, ...options.env }, options.fixed);
+  const config = loadConfig({ ...options.env }, options.fixed);
   const { logger: own, warnings } = loggedWarnings(MOST_SAID);
   const { logger = own } = options;
   const shutdown = new Shutdown();

@@ -82,8 +82,8 @@ const RULES_EVERY_MS = 3_600_000;
 const LOOK_EVERY_MS = 60_000;
 
 /**
- * Does what the lifecycle records ask for: compacts archived sessions, erases forgotten ones, and follows the retention rules. The records say what is left to do and each task can be run again, so any keeper resumes what
- * another one left. Erasing and the rules are done under a lease, by one keeper at a time.
+ * Does what the lifecycle records ask for: compacts archived sessions, erases forgotten ones, and follows the retention rules.
+ * The records say what is left to do and each task can be run again, so any keeper resumes what another one left. Erasing and the rules are done under a lease, by one keeper at a time.
  */
 export class LifecycleKeeper {
   readonly #ports: LifecycleKeeperPorts;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseFixture } from './support.js';
+import { hasCorpus, parseCorpus, parseFixture, readCorpus } from './support.js';
 
 /** Plans in the dialects of the product's own specifications, task for task: id, status, text and words. */
 const TASKS: Readonly<
@@ -86,4 +86,27 @@ it('the words for all tasks end at the first heading that holds only some of the
   );
   expect(parseFixture('numbered-headings').preamble).toMatch(/2\. \*\*Dependencies\*\*$/);
   expect(parseFixture('spec-workflow').preamble).toBeUndefined();
+});
+
+/** How a person finds the tasks of the specifications: a line each, its id or place, its status and its text. */
+const SPECS: readonly (readonly [spec: string, task: RegExp, count: number])[] = [
+  ['session-fact-tracker.tasks', /^- \[(?<box>[ x])\] (?<id>\d+)\. (?<text>.+)$/gm, 7],
+  ['prellm-compaction.tasks', /^- \[(?<box>[ x])\] (?<id>T\d+) (?:\[US\d\] )?(?<text>.+)$/gm, 19],
+  ['session-task-management.spec', /^(?:### (?<id>\d+)\. |- \[(?<box>[ x])\] )(?<text>.+)$/gm, 81],
+];
+
+describe.runIf(hasCorpus).each(SPECS)('the specification %s', (spec, task, count) => {
+  it('is read task for task', () => {
+    let heading = '';
+    let place = 0;
+    const expected = [...readCorpus(`../../specs/${spec}.md`).matchAll(task)].map(({ groups = {} }) => {
+      const { id, box, text } = groups;
+      place = id === undefined ? place + 1 : 0;
+      heading = id ?? heading;
+      return [id ?? `${heading}#${place}`, box === 'x' ? 'completed' : 'pending', text];
+    });
+    const { tasks } = parseCorpus(`../../specs/${spec}.md`);
+    expect(tasks.map(({ id, status, text }) => [id, status, text])).toEqual(expected);
+    expect(tasks).toHaveLength(count);
+  });
 });

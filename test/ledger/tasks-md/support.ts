@@ -16,8 +16,12 @@ export function parseFixture(name: string): ParsedTasks {
   return parseTasksMd(fixture(name));
 }
 
+export function readCorpus(name: string): string {
+  return readFileSync(`${CORPUS}${name}`, 'utf8');
+}
+
 export function parseCorpus(name: string): ParsedTasks {
-  return parseTasksMd(readFileSync(`${CORPUS}${name}`, 'utf8'));
+  return parseTasksMd(readCorpus(name));
 }
 
 /** The names of the real task files, sorted. */
