@@ -200,7 +200,11 @@ export const BOARD_REQUESTS = {
       replaces: z.string().optional().describe('Refused unless this is the answer so far; empty for none.'),
       ...speaker('answers'),
     },
-    z.object({ answer: answerView.describe('The answer, with what it answers.'), sequence }),
+    z.object({
+      answer: answerView.describe('The answer, with what it answers.'),
+      ref: string('Id of its statement, such as N7.'),
+      sequence,
+    }),
   ),
   'tool.iteration-start': command('begin an iteration', {}, { number: number.optional() }, iteration),
   'tool.iteration-complete': command('end an iteration', {}, { number: number.optional() }, iteration),

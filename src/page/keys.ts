@@ -35,7 +35,10 @@ export function followKeys(): void {
     if (event.defaultPrevented || event.altKey) return;
     const isWithControl = event.ctrlKey || event.metaKey;
     if (!isWithControl && isField(event.target)) {
-      if (event.key === 'Escape' && event.target instanceof HTMLElement) event.target.blur();
+      if (event.key === 'Escape' && event.target instanceof HTMLElement) {
+        event.target.blur();
+        path = [];
+      }
       return;
     }
     if (document.querySelector('dialog[open]') !== null) return;
@@ -57,6 +60,41 @@ export function followClicks(): void {
     if (event.target.closest('.button') !== null) event.stopImmediatePropagation();
   };
   document.addEventListener('click', drop, true);
+}
+
+/** The element that had the focus last and its ancestors, each with its place among its siblings. */
+let path: (readonly [element: Element, place: number])[] = [];
+
+const FOCUSABLE = ':is(a[href], button, input, select, textarea):not(:disabled)';
+
+/**
+ * Returns the focus of the keyboard when what had it is gone or was disabled meanwhile: to the same element, else to what
+ * follows in the nearest part that is left, such as the button that takes an action back, or the next row.
+ */
+export function keepFocus(): void {
+  document.addEventListener('focusin', ({ target }) => {
+    path = [];
+    for (let at = target instanceof Element ? target : null; at !== null; at = at.parentElement)
+      path.push([at, [...(at.parentElement?.children ?? [])].indexOf(at)]);
+  });
+  // A click elsewhere leaves it.
+  document.addEventListener('pointerdown', () => (path = []), true);
+  const settle = () => {
+    const [was] = path[0] ?? [];
+    if (was === undefined || document.activeElement !== document.body || !document.hasFocus()) return;
+    if (was.isConnected) {
+      if (was.matches(FOCUSABLE) && was instanceof HTMLElement) was.focus();
+      return;
+    }
+    const at = path.findIndex(([part]) => part.isConnected && part.querySelector(FOCUSABLE) !== null);
+    const [part] = path[at] ?? [];
+    const later = [...(part?.children ?? [])].slice(path[at - 1]?.[1]);
+    const next = later.flatMap((each) => [each, ...each.querySelectorAll(FOCUSABLE)]);
+    const first = next.find((each) => each.matches(FOCUSABLE)) ?? part?.querySelector(FOCUSABLE);
+    if (first instanceof HTMLElement) first.focus();
+  };
+  const seen = { childList: true, subtree: true, attributeFilter: ['disabled'] };
+  new MutationObserver(settle).observe(document.body, seen);
 }
 
 function bindingOf(keys: string): KeyBinding | undefined {

@@ -5,7 +5,7 @@ import { h, options, render, type VNode } from 'preact';
 import { visible } from '../shared/terminal-text.js';
 import { App } from './app.js';
 import { loadMe } from './ask.js';
-import { followClicks, followKeys } from './keys.js';
+import { followClicks, followKeys, keepFocus } from './keys.js';
 import { followLive } from './live.js';
 import { followAddress } from './route.js';
 
@@ -15,6 +15,7 @@ const PLAIN = /^[\t\n -~]*$/;
 followAddress();
 followKeys();
 followClicks();
+keepFocus();
 options.vnode = showSigns;
 followLive();
 void loadMe();

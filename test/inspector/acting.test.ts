@@ -22,6 +22,10 @@ const promptOf = async (session: string, taskId: string) => {
   return (await client.compile(request)).prompt;
 };
 
+/** Returns the name of the focused element. */
+const focused = () =>
+  page.evaluate<string>('document.activeElement.ariaLabel ?? document.activeElement.textContent');
+
 async function asking(name: string): Promise<string> {
   const session = newSession(name);
   await publishWork(
@@ -47,8 +51,40 @@ describe('a person', () => {
     const row = needs.getByRole('listitem').filter({ hasText: 'Which port?' });
     await row.getByRole('button', { name: '9464' }).focus();
     await page.keyboard.press('Enter');
-    await row.waitFor({ state: 'detached' });
+    await row.getByText('You answered “9464”').waitFor();
     expect(await promptOf(session, '1')).toMatch(/Asked: "Which port\?" Answered.*9464/);
+    // The keyboard is at the way back, and from there at the question again.
+    await expect.poll(focused).toBe('Take it back: Which port?');
+    await page.keyboard.press('Enter');
+    await row.getByLabel('Your answer: Which port?').waitFor();
+    expect(await promptOf(session, '1')).not.toContain('Answered');
+    await expect.poll(focused).toBe('9090: Which port?');
+    await page.keyboard.press('Enter');
+    await row.getByText('You answered “9090”').waitFor();
+    // It counts no more, and stays until the page is left.
+    const others = (await needs.getByRole('listitem').count()) - 1;
+    await expect.poll(() => needs.getByRole('heading').textContent()).toBe(`Needs you ${others}`);
+    await page.reload();
+    await page.locator('.session-row').first().waitFor();
+    expect(await row.count()).toBe(0);
+  });
+
+  it('who blocks on a result is unblocked, and that is taken back, in its place among other needs', async () => {
+    const session = newSession('blocks');
+    await publishWork(client, session, '1', { status: 'blocked', blockers: ['No licence'] }, { wait: true });
+    await publishWork(client, session, '2', { status: 'blocked', blockers: ['No disk'] }, { wait: true });
+    await goTo(page, origin, `/s/${session}`);
+    const rows = page.getByRole('region', { name: 'Needs you' }).getByRole('listitem');
+    const tasks = () => rows.locator('.task-id').allTextContents();
+    const order = await tasks();
+    await rows.getByRole('button', { name: 'Unblock: No licence' }).press('Enter');
+    await expect.poll(focused).toBe('Take it back: No licence');
+    expect(await promptOf(session, '1')).toContain('It is no longer blocked');
+    await page.waitForTimeout(2_500);
+    expect(await tasks()).toEqual(order);
+    await page.keyboard.press('Enter');
+    await rows.getByLabel('Say something: No licence').waitFor();
+    expect(await promptOf(session, '1')).not.toContain('It is no longer blocked');
   });
 
   it('a second person who answers is told who answered what, and may replace it', async () => {
@@ -63,7 +99,7 @@ describe('a person', () => {
     await row.getByRole('alert').filter({ hasText: 'ana answered “9090”' }).waitFor();
     expect(await promptOf(session, '1')).toContain('9090');
     await row.getByRole('button', { name: 'Replace it' }).click();
-    await row.waitFor({ state: 'detached' });
+    await row.getByText('You answered').waitFor();
     expect(await promptOf(session, '1')).toContain('Any free one');
   });
 
@@ -93,6 +129,11 @@ describe('a person', () => {
     await tools.taskAdd({ session, content: 'Run \u202egnissim\u202c files' });
     await goTo(page, origin, `/s/${session}`);
     await page.locator('[dir=auto]', { hasText: /^שלום עולם$/ }).waitFor();
+    // In a row beside other text, it begins at the right edge of its own block.
+    await publishWork(client, session, '7', { status: 'blocked', questions: [{ text: 'איזו ספרייה?' }] });
+    const question = page.locator('.need-text > p', { hasText: 'איזו ספרייה?' });
+    await question.waitFor();
+    expect(await question.getAttribute('dir')).toBe('auto');
     await page.getByText('Run \\u202egnissim\\u202c files', { exact: true }).waitFor();
   });
 

@@ -172,6 +172,14 @@ describe('the view of a session', () => {
     expect(await head.textContent()).toBe('finishedarchivedReopenMore');
   });
 
+  it('a session of a goal alone shows no empty list, and what to do first', async () => {
+    await client.tools.sessionOpen({ session: 'begun', goal: 'Serve the metrics' });
+    await go('/s/begun');
+    await page.getByText('add a first task').waitFor();
+    await page.getByLabel('Say something to later agents').waitFor();
+    expect(await page.locator('h2').allTextContents()).toEqual([]);
+  });
+
   it('a session without events says how to begin', async () => {
     await go('/s/nothing-here');
     await page.getByText('No session has this name').waitFor();

@@ -73,6 +73,7 @@ export const factsFound = z.object({
   kinds: z
     .partialRecord(z.enum(STATEMENT_KINDS), count('How many.'))
     .describe('The statements among those that match, of any kind.'),
+  past: count('How many statements match, of any kind, and no longer hold.'),
   keeps: count('How many facts a full session keeps; older ones are gone.').exactOptional(),
   next,
   sequence,

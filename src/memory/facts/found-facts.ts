@@ -24,11 +24,12 @@ export function findFacts(
 ): Omit<FactsFound, 'sequence' | 'keeps'> {
   const from = args.cursor === undefined ? undefined : readCursor(args.cursor, PLACE);
   const asOf = from?.[1] ?? facts.reduce((newest, { sourceSequence }) => Math.max(newest, sourceSequence), 0);
-  const fits = filterOf(args, asOf);
-  const fitting = facts.filter((fact) => fact.sourceSequence <= asOf && fits(fact));
+  const { kind: wanted, is = 'open' } = args;
+  const fits = filterOf(args);
+  const all = facts.filter((fact) => fact.sourceSequence <= asOf && fits(fact));
+  const fitting = all.filter((fact) => is === 'all' || closedAsOf(fact, asOf) === (is === 'closed'));
   const kinds: { [Kind in StatementKind]?: number } = {};
   for (const kind of fitting.flatMap((fact) => kindOf(fact) ?? [])) kinds[kind] = (kinds[kind] ?? 0) + 1;
-  const { kind: wanted } = args;
   const sorted = fitting
     .filter((fact) => wanted === undefined || wanted.some((kind) => kind === kindOf(fact)))
     .map((fact) => ({ fact, isClosed: closedAsOf(fact, asOf) }))
@@ -46,6 +47,7 @@ export function findFacts(
     facts: shown.map(({ fact }) => foundFact(fact)),
     total: sorted.length,
     kinds,
+    past: all.filter((fact) => kindOf(fact) !== undefined && closedAsOf(fact, asOf)).length,
     ...(end < sorted.length && shown.length > 0 && { next: cursorOf('facts', asOf, end) }),
   };
 }
@@ -54,11 +56,10 @@ function closedAsOf({ closedBy }: SessionFact, asOf: number): boolean {
   return closedBy !== undefined && closedBy <= asOf;
 }
 
-function filterOf(args: ToolArguments<'fact-find'>, asOf: number): (fact: SessionFact) => boolean {
-  const { task, subject, relation, tag, is = 'open' } = args;
+function filterOf(args: ToolArguments<'fact-find'>): (fact: SessionFact) => boolean {
+  const { task, subject, relation, tag } = args;
   const text = (args.text ?? '').toLowerCase();
   return (fact) =>
-    (is === 'all' || closedAsOf(fact, asOf) === (is === 'closed')) &&
     (task === undefined || fact.sourceTaskId === task) &&
     (subject === undefined || fact.subject === subject) &&
     (relation === undefined || relation.includes(fact.relation)) &&

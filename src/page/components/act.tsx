@@ -42,7 +42,8 @@ export function SendForm(props: {
   readonly text?: string;
   /** Several lines, sent with Ctrl+Enter or the button. */
   readonly long?: boolean;
-  readonly suggestions?: readonly string[] | undefined;
+  /** Each label with the text that its button sends. */
+  readonly suggestions?: readonly (readonly string[])[];
   readonly onSend: (text: string) => Promise<unknown>;
   /** Called with true as soon as there is a text that is not sent yet. */
   readonly onDraft?: ((isDraft: boolean) => void) | undefined;
@@ -71,9 +72,9 @@ export function SendForm(props: {
   return (
     <>
       <div class="send">
-        {suggestions.map((suggestion) => (
-          <Button key={suggestion} small of={of} disabled={busy} onClick={() => void send(suggestion)}>
-            {suggestion}
+        {suggestions.map(([name = '', said = name]) => (
+          <Button key={name} small of={of} disabled={busy} onClick={() => void send(said)}>
+            {name}
           </Button>
         ))}
         {/* biome-ignore lint/a11y/noLabelWithoutControl: it is one of these two. */}

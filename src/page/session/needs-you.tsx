@@ -1,14 +1,13 @@
 import type { SessionListed } from '../../contracts/replies/session-reply.js';
 import { stallText } from '../../shared/wire-words.js';
 import { mayAct } from '../components/act.js';
-import { Tag } from '../components/fields.js';
 import { sessionHref, viewHref } from '../route.js';
 import { useAsk, usePages } from '../use-ask.js';
 import { counted } from '../words.js';
+import { AnswerForm, Need, NeedsList, useDrafts } from './needs-list.js';
 import { RejectedNeed } from './rejected.js';
-import { AnswerForm, NeedsList, useDrafts } from './stalled.js';
 
-interface Need {
+interface SessionNeed {
   readonly session: string;
   readonly title: string;
   readonly tag: 'asks' | 'waits' | 'stalled';
@@ -23,8 +22,8 @@ const TONES = { asks: 'info', waits: 'warn', stalled: 'bad' } as const;
 const MOST_NEEDS = 20;
 
 /** Returns what the sessions need of a person, questions first; a rejected result among `rejected` has a row of its own. */
-function needsOf(sessions: readonly SessionListed[], rejected: ReadonlySet<string>): Need[] {
-  const needs = sessions.flatMap((listed): Need[] => {
+function needsOf(sessions: readonly SessionListed[], rejected: ReadonlySet<string>): SessionNeed[] {
+  const needs = sessions.flatMap((listed): SessionNeed[] => {
     if (listed.brief) return [];
     const { session, title = session, asks, waiting, stalled, working } = listed;
     const of = { session, title };
@@ -58,47 +57,54 @@ export function NeedsYou(props: {
     .flatMap((page) => page.rejected)
     .filter(({ session = '' }) => !isFiltered || names.has(session));
   const found = needsOf(sessions, new Set(rejected.flatMap(({ session }) => session ?? [])));
-  const { shown: needs, keep } = useDrafts(found, keyOf);
+  const { shown: needs, settled, keep } = useDrafts(found, keyOf);
   const reviews = (proposals?.projects ?? []).filter(({ pending }) => pending > 0 && !isFiltered);
   const rows = [
     ...needs.map((need) => (
       <NeedRow key={keyOf(need)} need={need} onDraft={(isDraft) => keep(need, isDraft)} />
     )),
     ...reviews.map(({ project, pending }) => (
-      <li key={`review ${project}`} class="need-row">
-        <Tag tone="info">review</Tag>
-        <a data-row href={viewHref('learnings', { project })}>
-          {counted(pending, 'proposed learning')} of {project}
-        </a>
-      </li>
+      <Need
+        key={`review ${project}`}
+        tone="info"
+        tag="review"
+        of={
+          <a data-row href={viewHref('learnings', { project })}>
+            {project}
+          </a>
+        }
+        text={counted(pending, 'proposed learning')}
+      />
     )),
     ...rejected.map((row) => <RejectedNeed key={`rejected ${row.id}`} rejected={row} />),
   ];
-  return <NeedsList items={rows} most={MOST_NEEDS} />;
+  return <NeedsList items={rows} settled={settled} most={MOST_NEEDS} />;
 }
 
-function keyOf({ session, tag, task, text }: Need): string {
+function keyOf({ session, tag, task, text }: SessionNeed): string {
   return `${session} ${tag} ${task} ${text}`;
 }
 
-function NeedRow(props: { readonly need: Need; readonly onDraft: (isDraft: boolean) => void }) {
-  const { need, onDraft } = props;
-  const { session, title, tag, task, text, options } = need;
+function NeedRow(props: { readonly need: SessionNeed; readonly onDraft: (isDraft: boolean) => void }) {
+  const { session, title, tag, task, text, options } = props.need;
   return (
-    <li class={`need-row need-${tag}`}>
-      <Tag tone={TONES[tag]}>{tag}</Tag>
-      <div class="need-text">
-        <a data-row href={sessionHref(session)}>
-          {title}
-        </a>
-        <p>
-          {task === undefined ? null : <span class="mono task-id">{task} </span>}
-          {text}
-        </p>
-      </div>
-      {tag === 'asks' && task !== undefined && mayAct() ? (
-        <AnswerForm session={session} task={task} question={{ text, options }} onDraft={onDraft} />
-      ) : null}
-    </li>
+    <Need
+      tone={TONES[tag]}
+      tag={tag}
+      of={
+        <>
+          <a data-row href={sessionHref(session)}>
+            {title}
+          </a>
+          {task === undefined ? null : <span class="mono task-id">{task}</span>}
+        </>
+      }
+      text={text}
+      action={
+        tag === 'asks' && task !== undefined && mayAct() ? (
+          <AnswerForm {...{ session, task, options }} question={text} of={text} onDraft={props.onDraft} />
+        ) : null
+      }
+    />
   );
 }

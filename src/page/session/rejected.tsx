@@ -8,6 +8,7 @@ import { ErrorBox, QueryView } from '../components/states.js';
 import { sessionHref } from '../route.js';
 import { useAsk } from '../use-ask.js';
 import { ROLE_NAMES } from '../words.js';
+import { Need } from './needs-list.js';
 
 interface Sent {
   readonly dispatch: number;
@@ -19,22 +20,18 @@ export function RejectedNeed({ rejected }: { readonly rejected: RejectedShown })
   const { id, session, role, reason, code, at } = rejected;
   const [open, setOpen] = useState(false);
   return (
-    <li class="attention-row">
-      <Tag tone="bad">rejected</Tag>
-      <div>
-        <p>{reason}</p>
-        <div class="remarks quiet small">
-          <span>{session ?? 'no session'}</span>
-          <span>{role ?? rejected.subject}</span>
-          <code>{code}</code>
-          <Ago at={at} />
-          <Button small open={open} of={reason} onClick={() => setOpen(!open)}>
-            {open ? 'Close' : 'Open'}
-          </Button>
-        </div>
-        {open ? <RejectedPanel id={id} /> : null}
+    <Need tone="bad" tag="rejected" text={reason}>
+      <div class="remarks quiet small">
+        <span>{session ?? 'no session'}</span>
+        <span>{role ?? rejected.subject}</span>
+        <code>{code}</code>
+        <Ago at={at} />
+        <Button small open={open} of={reason} onClick={() => setOpen(!open)}>
+          {open ? 'Close' : 'Open'}
+        </Button>
       </div>
-    </li>
+      {open ? <RejectedPanel id={id} /> : null}
+    </Need>
   );
 }
 

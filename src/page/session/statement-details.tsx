@@ -118,7 +118,7 @@ function Correcting({ session, fact }: { readonly session: string; readonly fact
       ? [
           {
             verb: 'Retract',
-            cost: 'No prompt shows it until Restore.',
+            cost: 'No prompt shows it until you choose “Restore”.',
             run: () => ask('tool.fact-retract', of).then(({ fact: { id } }) => open(id)),
           },
         ]

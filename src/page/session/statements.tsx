@@ -51,16 +51,18 @@ export function Statements(props: {
   const opened = facts.find((fact) => fact.ref === id || fact.id === id);
   const isPlain = text === '' && kind === undefined && !past;
   return (
-    <section class="card" aria-labelledby="holds-title">
+    <section class="card" aria-label="What holds">
       <QueryView query={query} what="what holds">
-        {({ kinds, keeps }) => (
+        {({ kinds, past: ended, keeps }) => (
           <>
-            <div class="card-head">
-              <h2 id="holds-title">
-                {past ? 'What held' : 'What holds'} <span class="quiet figure">{figure(sumOf(kinds))}</span>
-              </h2>
-              <Filters kinds={kinds} kind={kind} past={past} text={text} />
-            </div>
+            {isPlain && sumOf(kinds) + ended === 0 ? null : (
+              <div class="card-head">
+                <h2>
+                  {past ? 'What held' : 'What holds'} <span class="quiet figure">{figure(sumOf(kinds))}</span>
+                </h2>
+                <Filters kinds={kinds} kind={kind} past={past} ended={ended} text={text} />
+              </div>
+            )}
             {id === undefined || opened !== undefined ? null : <StatementDetails session={session} id={id} />}
             <ul class="rows statements">
               {facts.map((fact) => (
@@ -100,15 +102,10 @@ function Filters(props: {
   readonly kinds: FactsFound['kinds'];
   readonly kind: Kind | undefined;
   readonly past: boolean;
+  readonly ended: number;
   readonly text: string;
 }) {
-  const { kinds, kind, past, text } = props;
-  const toPast = (
-    <Toggle on={past} onToggle={(on) => setParams({ past: on, id: undefined })}>
-      Past
-    </Toggle>
-  );
-  if (kind === undefined && text === '' && sumOf(kinds) === 0) return toPast;
+  const { kinds, kind, past, ended, text } = props;
   return (
     <div class="chips">
       <Toggle on={kind === undefined} onToggle={() => setParams({ kind: undefined })}>
@@ -119,7 +116,11 @@ function Filters(props: {
           {KINDS[name]} {figure(kinds[name] ?? 0)}
         </Toggle>
       ))}
-      {toPast}
+      {ended === 0 && !past ? null : (
+        <Toggle on={past} onToggle={(on) => setParams({ past: on, id: undefined })}>
+          Past {figure(ended)}
+        </Toggle>
+      )}
       <FilterField
         label="Filter"
         value={text}

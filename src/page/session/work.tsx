@@ -102,7 +102,11 @@ function TaskActions({ session, task }: { readonly session: string; readonly tas
                         run: () => ask('tool.task-priority', { ...of, priority: task.priority - 1 }),
                       },
                     ]),
-                { verb: 'Cancel', cost: 'Nobody works on it until Reopen.', run: set('cancelled') },
+                {
+                  verb: 'Cancel',
+                  cost: 'Nobody works on it until you choose “Reopen”.',
+                  run: set('cancelled'),
+                },
               ]
         }
       />
@@ -243,10 +247,8 @@ export function Work({
   const open = rows.filter((row) => !isDone(row));
   const done = rows.length - open.length + (leftOut.board ?? 0) + (leftOut.plan ?? 0);
   return (
-    <section class="card" aria-labelledby="work-title">
-      <CardHead id="work-title" title="Work">
-        {rows.length === 0 ? null : counted(open.length, 'open', 'open')}
-      </CardHead>
+    <section class="card" aria-label="Work">
+      {rows.length === 0 ? null : <CardHead title="Work">{counted(open.length, 'open', 'open')}</CardHead>}
       <PlanNote status={status} />
       <ul class="rows task-list">
         {(all ? rows : open).map(({ id, row }) => (

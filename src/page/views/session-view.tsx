@@ -62,6 +62,7 @@ function Head({ session, status }: { readonly session: string; readonly status: 
   const { session: view, working } = status;
   const { title, goal, archived, completed_reason: why, board, plan, dispatches } = view;
   const { implementer = 0, reviewer = 0, observer = 0 } = dispatches;
+  const results = implementer + reviewer + observer;
   const done = board.completed + (plan?.completed ?? 0);
   const total = board.total - board.cancelled + (plan?.total ?? 0);
   return (
@@ -102,9 +103,9 @@ function Head({ session, status }: { readonly session: string; readonly status: 
       ))}
       <p class="remarks figure quiet">
         {view.project === undefined ? null : <span>project {view.project}</span>}
-        <a href={sessionHref(session, 'timeline', { kind: 'result' })}>
-          {counted(implementer + reviewer + observer, 'result')}
-        </a>
+        {results === 0 ? null : (
+          <a href={sessionHref(session, 'timeline', { kind: 'result' })}>{counted(results, 'result')}</a>
+        )}
         <a href={sessionHref(session, 'timeline')}>{counted(view.sequence, 'event')}</a>
         {view.last_event_at === null || view.started_at === null ? null : (
           <span>
@@ -112,6 +113,9 @@ function Head({ session, status }: { readonly session: string; readonly status: 
           </span>
         )}
       </p>
+      {results + total > 0 || archived !== undefined ? null : (
+        <p>Nothing is planned or done yet: add a first task, or let an agent work in this session.</p>
+      )}
     </div>
   );
 }
@@ -157,7 +161,7 @@ function Lifecycle(props: { readonly session: string; readonly view: Status['ses
   const [more, setMore] = useState(false);
   const archive = {
     verb: 'Archive',
-    cost: 'Its timeline and its prompts are erased for good; what holds stays. It takes no results until Reopen.',
+    cost: 'Its timeline and its prompts are erased for good; what holds stays. It takes no results until you choose “Reopen”.',
     run: () => ask('tool.session-archive', { session }),
   };
   const forget = {
@@ -176,7 +180,7 @@ function Lifecycle(props: { readonly session: string; readonly view: Status['ses
       : view.status === 'open'
         ? {
             verb: 'Complete',
-            cost: 'It takes no results until Restart.',
+            cost: 'It takes no results until you choose “Restart”.',
             run: () => ask('tool.session-complete', { session }),
           }
         : { verb: 'Restart', run: () => ask('tool.session-restart', { session }) };

@@ -40,8 +40,8 @@ function allPages(asked: Asked, next: () => readonly SessionFact[]) {
 describe('finding facts', () => {
   it('valid facts are found by words that all stand in them, in any order and case', () => {
     expect(find({ text: 'DONE parser' }).facts).toMatchObject([{ object: 'Parser done', dispatch: 3 }]);
-    expect(find({ text: 'parser lexer' })).toEqual({ facts: [], total: 0, kinds: {} });
-    expect(find({ text: 'empty list' })).toEqual({ facts: [], total: 0, kinds: {} });
+    expect(find({ text: 'parser lexer' })).toEqual({ facts: [], total: 0, kinds: {}, past: 0 });
+    expect(find({ text: 'empty list' })).toEqual({ facts: [], total: 0, kinds: {}, past: 0 });
   });
 
   it('a closed fact says which dispatch closed it, and when', () => {

@@ -125,7 +125,7 @@ export function answerBlocker(state: SessionState, args: ToolArguments<'blocker-
   const questions = [...new Set([...openQuestions, ...answered])].filter(isMeant);
   const before = given.findLast((earlier) => earlier.questions.some(isMeant));
   if ((openQuestions.length === 0 || question !== undefined) && before?.answer === text)
-    return answer(() => ({ answer: before }));
+    return answer(showingAnswer(task, text));
   if (replaces !== undefined && before !== undefined && before.answer !== replaces)
     return refuse(
       'conflict',
@@ -165,10 +165,15 @@ export function answerBlocker(state: SessionState, args: ToolArguments<'blocker-
     ...(!speaker.person && { agent: true as const }),
     ...(unblocks && { unblocks: true as const }),
   };
-  return append({ type: 'question.answered', data }, (now) => {
-    const found = answersOf(now).findLast((earlier) => earlier.task === task && earlier.answer === text);
-    return { answer: stillThere(found, task) };
-  });
+  return append({ type: 'question.answered', data }, showingAnswer(task, text));
+}
+
+function showingAnswer(task: string, text: string): Reply {
+  return (state) => {
+    const said = factsOf(state).statements();
+    const fact = said.findLast(({ answer }) => answer?.task === task && answer.answer === text);
+    return { answer: stillThere(fact?.answer, task), ref: fact?.ref };
+  };
 }
 
 /** Returns the question with this id, such as `M9`, if it holds. */
