@@ -77,6 +77,7 @@ describe('a person', () => {
     const rows = page.getByRole('region', { name: 'Needs you' }).getByRole('listitem');
     const tasks = () => rows.locator('.task-id').allTextContents();
     const order = await tasks();
+    await page.getByRole('region', { name: 'Work' }).getByText('did 1').waitFor();
     await rows.getByRole('button', { name: 'Unblock: No licence' }).press('Enter');
     await expect.poll(focused).toBe('Take it back: No licence');
     expect(await promptOf(session, '1')).toContain('It is no longer blocked');
@@ -117,7 +118,6 @@ describe('a person', () => {
     }
     expect((await client.runs.status({ session })).sequence).toBe(before);
     await page.getByRole('button', { name: 'Yes, cancel' }).click();
-    await page.getByRole('button', { name: '1 done' }).click();
     await page.getByRole('button', { name: 'Reopen: Write the docs' }).dblclick();
     await page.getByRole('button', { name: 'Done: Write the docs' }).waitFor();
     expect((await client.runs.status({ session })).sequence).toBe(before + 2);
@@ -167,12 +167,16 @@ describe('a person', () => {
     const work = page.getByRole('region', { name: 'Work' });
     const task = work.getByRole('listitem').filter({ hasText: 'Write the docs' });
     await task.getByRole('button', { name: 'Done' }).click();
-    await work.getByRole('button', { name: '1 done' }).click();
+    // It is undone where it was done.
+    await work.getByText('1 open').waitFor();
+    await task.getByRole('button', { name: 'Reopen' }).click();
+    await work.getByText('2 open').waitFor();
+    await task.getByRole('button', { name: 'Done' }).click();
     await task.getByRole('button', { name: 'Reopen' }).waitFor();
     await page.getByLabel('Say something to later agents').fill('Use CRLF');
     await page.keyboard.press('Enter');
     const holds = page.getByRole('region', { name: 'What holds' });
-    await holds.locator('.statement', { hasText: 'Use CRLF' }).getByText('a person').waitFor();
+    await holds.locator('.statement', { hasText: 'Use CRLF' }).getByText('you', { exact: true }).waitFor();
     await page.getByLabel(/^As/).selectOption('message');
     await page.getByLabel('Say something to later agents').fill('Freeze until Friday');
     await page.keyboard.press('Enter');

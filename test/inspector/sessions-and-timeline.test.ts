@@ -211,6 +211,8 @@ describe('the view of a timeline', () => {
     await publish('opened', 'TAS-9', 'Wrote the lexer');
     await go('/s/opened/timeline');
     await rows().first().waitFor();
+    // A screen reader reads its parts as words of their own.
+    expect(await rows().first().textContent()).toMatch(/ result TAS-9 .*Wrote the lexer \d+ facts?/);
     await page.keyboard.press('j');
     await page.keyboard.press('Enter');
     const details = page.getByRole('region', { name: 'Details of the entry' });

@@ -44,6 +44,7 @@ export const foundFact = named('FoundFact', 'A fact with its source and the resu
   ref: string('Id of the statement, such as M7; absent for other facts.').exactOptional(),
   kind: oneOf('Its kind, if it is a statement.', STATEMENT_KINDS).exactOptional(),
   origin: oneOf('Who states it; left out for an agent.', ORIGINS).exactOptional(),
+  by: string('Who noted or answered it, if known.').exactOptional(),
   scope: statementScope.exactOptional().describe('Where it holds; left out for everywhere.'),
   history: mark('Its result is from before the session.'),
   closed_by: place('Sequence of the result that closed it; absent while it is valid.').exactOptional(),

@@ -46,6 +46,7 @@ const taskProgress = named('TaskProgress', 'The results of a task, and its next 
   findings: count('Findings that its last review left open.'),
   blockers: count('Its blockers.'),
   blocker: string('The first of them.').exactOptional(),
+  summary: string('What its last result says, shortened.').exactOptional(),
   last_dispatch: place('Sequence of its last result in the DISPATCH stream.'),
   questions: list('Questions that no one has answered.', question).exactOptional(),
   stalled: boolean('True if it is stalled.'),

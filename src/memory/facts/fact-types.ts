@@ -58,6 +58,8 @@ export interface SessionFact {
   readonly confidence: number;
   /** Who states it; absent for an agent. */
   readonly origin?: Origin;
+  /** The person who noted it. */
+  readonly by?: string;
   /** Id of the statement, such as `M7`. */
   readonly ref?: string;
   /** Where it holds; absent for everywhere. */

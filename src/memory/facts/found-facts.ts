@@ -121,7 +121,7 @@ function kindOf(fact: SessionFact): StatementKind | undefined {
 
 export function foundFact(fact: SessionFact): FoundFact {
   const { subject, relation, object, severity, fix, confidence, history, closedBy, validTo } = fact;
-  const { retracted, corrects, ref, origin, ended, scope } = fact;
+  const { retracted, corrects, ref, origin, by = fact.answer?.by, ended, scope } = fact;
   return {
     ...{ id: fact.id, subject, relation, object },
     ...defined({ severity, fix }),
@@ -132,7 +132,7 @@ export function foundFact(fact: SessionFact): FoundFact {
     eventSequence: fact.eventSequence,
     at: fact.validFrom,
     ...(confidence !== 1 && { confidence }),
-    ...defined({ ref, kind: kindOf(fact), origin, scope, history }),
+    ...defined({ ref, kind: kindOf(fact), origin, by, scope, history }),
     ...(closedBy !== undefined && retracted === undefined && { closed_by: closedBy }),
     ...defined({ closed_at: validTo, retracted, corrects, ended }),
   };

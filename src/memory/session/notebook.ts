@@ -47,7 +47,7 @@ export function evolveNotebook(state: SessionState, event: NotebookEvent, sequen
       const note = { id, content, type, created_at: at, updated_at: at, iteration };
       const fact = {
         ...stated(id, type, content),
-        ...(by !== undefined && { origin: 'person' as const }),
+        ...(by !== undefined && { origin: 'person' as const, by }),
         ...{ note, ...(ends !== undefined && { ends }), ...(scope !== undefined && { scope }) },
       };
       state.dispatches.change(({ facts }) => facts.say(fact));

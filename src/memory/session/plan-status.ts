@@ -102,6 +102,7 @@ export function progressOf({ charter, run, board: { tasks } }: SessionState, led
   return {
     task: ledger.task,
     ...defined({ board, plan, blocker: ledger.blockers[0] }),
+    ...(ledger.summary !== undefined && { summary: clipText(oneLine(ledger.summary), MAX_SUMMARY) }),
     dispatches: ledger.dispatches,
     last_outcome: outcomeName(ledger.last),
     next_action: nextAction(ledger, tasksLeft(run?.document, ledger.task)),
@@ -158,6 +159,8 @@ function lastWork(state: SessionState): string | undefined {
   return newest && clippedLine(`${newest.task}: ${newest.summary}`);
 }
 
+/** Characters of the summary of a task in a list of all tasks. */
+const MAX_SUMMARY = 120;
 const MAX_REASON = 300;
 const MAX_LISTED = 5;
 

@@ -54,6 +54,7 @@ const factJson = z.object({
   eventSequence: z.number(),
   confidence: z.number(),
   origin: z.enum(ORIGINS).exactOptional(),
+  by: z.string().exactOptional(),
   ref: z.string().exactOptional(),
   scope: statementScope.exactOptional(),
   validTo: z.string().exactOptional(),

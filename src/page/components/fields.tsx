@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import type { ComponentChildren } from 'preact';
+import { type ComponentChildren, toChildArray } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { spaced, type Tone, toneOf } from '../words.js';
 
@@ -159,6 +159,30 @@ export function Toggle(props: {
     <button type="button" class="chip" aria-pressed={props.on} onClick={() => props.onToggle(!props.on)}>
       {props.children}
     </button>
+  );
+}
+
+/** A link that fills its row. Its parts are words of their own, also for a screen reader. */
+export function Pick(props: {
+  readonly class: string;
+  readonly href: string;
+  readonly current: boolean;
+  /** Sets `aria-expanded`. */
+  readonly open?: boolean;
+  readonly onClick?: () => void;
+  readonly children: ComponentChildren;
+}) {
+  return (
+    <a
+      data-row
+      class={`pick ${props.class}`}
+      href={props.href}
+      aria-expanded={props.open}
+      aria-current={props.current ? 'true' : undefined}
+      onClick={props.onClick}
+    >
+      {toChildArray(props.children).flatMap((part) => [part, ' '])}
+    </a>
   );
 }
 

@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { SessionListed } from '../../contracts/replies/session-reply.js';
 import { ask } from '../ask.js';
 import { navigate, route, sessionHref, viewHref } from '../route.js';
+import { Pick } from './fields.js';
 
 interface Found {
   readonly kind: 'session' | 'task' | 'fact' | 'file' | 'learning';
@@ -62,16 +63,11 @@ export function Find({ onClose }: { readonly onClose: () => void }) {
         <ul class="rows" aria-label="Found">
           {found.map(({ kind, text: label, where, href }, index) => (
             <li key={`${kind} ${href}`}>
-              <a
-                class="pick find-row"
-                href={href}
-                aria-current={index === at ? 'true' : undefined}
-                onClick={onClose}
-              >
+              <Pick class="find-row" href={href} current={index === at} onClick={onClose}>
                 <span class="quiet small">{kind}</span>
                 <span class="one-line">{label}</span>
                 <span class="quiet small one-line">{where}</span>
-              </a>
+              </Pick>
             </li>
           ))}
         </ul>
@@ -85,21 +81,16 @@ export function Find({ onClose }: { readonly onClose: () => void }) {
   );
 }
 
-/** Asks every place at once, and shows what has come so far: the slowest place adds its hits below. One that fails adds nothing. */
+/**
+ * Asks the list of sessions, then all other places at once, and shows what has come so far: one process may answer all, and
+ * the list is much the quickest. A place that fails adds nothing.
+ */
 async function find(
   text: string,
   session: string | undefined,
   abort: AbortSignal,
   show: (found: readonly Found[]) => void,
 ): Promise<void> {
-  const parts: Promise<Found[]>[] = [
-    ask('tool.session-list', { text, archived: true, limit: 2 * MOST }, abort).then(({ sessions }) =>
-      inSessions(sessions, text),
-    ),
-    remembered(text, abort),
-    ...(session === undefined ? [] : [filesOf(session, text, abort)]),
-    learnings(text, abort),
-  ];
   const found = new Map<string, Found>();
   const add = async (part: Promise<Found[]>) => {
     for (const row of await part.catch(() => [])) {
@@ -109,7 +100,11 @@ async function find(
     }
     if (!abort.aborted && found.size > 0) show([...found.values()]);
   };
-  await Promise.all(parts.map(add));
+  const listed = ask('tool.session-list', { text, archived: true, limit: 2 * MOST }, abort);
+  await add(listed.then(({ sessions }) => inSessions(sessions, text)));
+  if (abort.aborted) return;
+  const files = session === undefined ? [] : [filesOf(session, text, abort)];
+  await Promise.all([remembered(text, abort), ...files, learnings(text, abort)].map(add));
   if (!abort.aborted) show([...found.values()]);
 }
 

@@ -1,5 +1,5 @@
 import type { PromptTrace } from '../../contracts/replies/prompt-trace.js';
-import { Button, Clock, FilterField, SelectField } from '../components/fields.js';
+import { Button, Clock, FilterField, Pick, SelectField } from '../components/fields.js';
 import { CardHead } from '../components/states.js';
 import { sessionHref, setParams } from '../route.js';
 import { figure, ROLE_NAMES } from '../words.js';
@@ -99,10 +99,10 @@ export function KeptPrompts(props: {
         <ol class="rows kept-list">
           {prompts.map((prompt) => (
             <li key={prompt.id}>
-              <a
-                class="pick kept-link"
+              <Pick
+                class="kept-link"
                 href={sessionHref(session, 'prompt', { id: prompt.id })}
-                aria-current={prompt.id === shown ? 'true' : undefined}
+                current={prompt.id === shown}
               >
                 <span class="kept-title one-line">{promptTitle(prompt)}</span>
                 <span class="small quiet">
@@ -112,7 +112,7 @@ export function KeptPrompts(props: {
                   seq {prompt.sequence} · {figure(prompt.tokens)} tokens
                   {prompt.dropped === 0 ? '' : ` · ${prompt.dropped} left out`}
                 </span>
-              </a>
+              </Pick>
             </li>
           ))}
         </ol>

@@ -8,7 +8,7 @@ import { QueryView } from '../components/states.js';
 import { promptTitle } from '../prompt/use-prompt.js';
 import { sessionHref, setParams } from '../route.js';
 import { useAsk } from '../use-ask.js';
-import { spaced } from '../words.js';
+import { hasPrompts, spaced } from '../words.js';
 
 /** A statement or another fact: where it comes from, what it replaced, what ended it, and the prompts that showed it. */
 export function StatementDetails({ session, id }: { readonly session: string; readonly id: string }) {
@@ -41,8 +41,7 @@ function Details({
       {fact.fix === undefined ? null : <p class="quiet">Suggested fix: {fact.fix}</p>}
       <dl class="pairs">
         <Pair name="Says">
-          {fact.origin === undefined ? 'an agent' : `the ${originText(fact)}`}, as{' '}
-          {spaced(fact.kind ?? fact.relation)}
+          {whoText(fact)}, as {spaced(fact.kind ?? fact.relation)}
         </Pair>
         {fact.subject === `task:${fact.task}` ? null : <Pair name="About">{fact.subject}</Pair>}
         {fact.scope === undefined ? null : (
@@ -79,6 +78,16 @@ function Details({
       {mayAct() ? <Correcting key={fact.id} session={session} fact={fact} /> : null}
     </>
   );
+}
+
+/** Names who said a fact: `you`, `ana`, `the user`, `an agent`, or the task and role of its result. */
+export function whoText(fact: FoundFact): string {
+  if (fact.by !== undefined) return fact.by === actor() ? 'you' : fact.by;
+  if (fact.origin === 'person') return 'a person';
+  if (fact.origin === 'user') return `the ${originText(fact)}`;
+  return fact.task === fact.ref
+    ? 'an agent'
+    : `${fact.task} ${hasPrompts(fact.role) ? fact.role : ''}`.trim();
 }
 
 function EndedBy({ session, fact }: { readonly session: string; readonly fact: FoundFact }) {

@@ -1,16 +1,16 @@
 import { useState } from 'preact/hooks';
 import type { FactsFound, FoundFact } from '../../contracts/replies/fact-reply.js';
 import type { PromptTrace } from '../../contracts/replies/prompt-trace.js';
-import { originText, statementText } from '../../shared/wire-words.js';
+import { statementText } from '../../shared/wire-words.js';
 import { ask } from '../ask.js';
 import { actor, mayAct, SendForm } from '../components/act.js';
-import { Clock, FilterField, SelectField, Toggle } from '../components/fields.js';
+import { Clock, FilterField, Pick, SelectField, Toggle } from '../components/fields.js';
 import { MoreButton, QueryView } from '../components/states.js';
 import { useKeys } from '../keys.js';
 import { sessionHref, setParams } from '../route.js';
 import { usePages } from '../use-ask.js';
 import { counted, figure, spaced } from '../words.js';
-import { endText, StatementDetails } from './statement-details.js';
+import { endText, StatementDetails, whoText } from './statement-details.js';
 
 type Kind = NonNullable<FoundFact['kind']>;
 
@@ -143,27 +143,18 @@ function Statement(props: {
   const query = { ...Object.fromEntries(params), id: open ? undefined : name };
   return (
     <li>
-      <a
-        data-row
-        class="pick statement"
-        href={sessionHref(session, 'session', query)}
-        aria-expanded={open}
-        aria-current={open ? 'true' : undefined}
-      >
+      <Pick class="statement" href={sessionHref(session, 'session', query)} open={open} current={open}>
         <span class="mono quiet">{name}</span>
         <span class={fact.closed_at === undefined ? undefined : 'struck quiet'}>
           {statementText(fact, fact.task)}
         </span>
         <span class="remarks quiet small">
-          {fact.kind === undefined ? null : <span>{spaced(fact.kind)}</span>}
-          <span>
-            {originText(fact) ?? (fact.task === fact.ref ? 'an agent' : `${fact.task} ${fact.role}`)}
-          </span>
-          {fact.closed_at === undefined ? null : <span>{endText(fact)}</span>}
-          <Clock at={fact.closed_at ?? fact.at} />
+          {fact.kind === undefined ? null : <span>{spaced(fact.kind)}</span>} <span>{whoText(fact)}</span>{' '}
+          {fact.closed_at === undefined ? null : <span>{endText(fact)}</span>}{' '}
+          <Clock at={fact.closed_at ?? fact.at} />{' '}
           {props.prompts === 0 ? null : <span>in {counted(props.prompts, 'prompt')}</span>}
         </span>
-      </a>
+      </Pick>
       {open ? <StatementDetails session={session} id={name} /> : null}
     </li>
   );

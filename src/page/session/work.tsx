@@ -47,7 +47,8 @@ function isDone({ status }: { readonly status: string }): boolean {
   return status === 'completed' || status === 'cancelled';
 }
 
-function BoardRow({ session, task }: { readonly session: string; readonly task: BoardTask }) {
+function BoardRow(props: { readonly session: string; readonly task: BoardTask; readonly onAct: () => void }) {
+  const { session, task, onAct } = props;
   const waits = task.unresolved.map(({ id, why }) => `${id} (${spaced(statusText(why))})`).join(', ');
   const remarks = [task.claimed_by && claimedBy(task.claimed_by), task.reason, waits && `waits for ${waits}`];
   return (
@@ -70,14 +71,22 @@ function BoardRow({ session, task }: { readonly session: string; readonly task: 
         <p key={remark}>{remark}</p>
       ))}
       {task.result === undefined ? null : <Outcome outcome={task.result.outcome} />}
-      {mayAct() ? <TaskActions session={session} task={task} /> : null}
+      {mayAct() ? <TaskActions session={session} task={task} onAct={onAct} /> : null}
     </Row>
   );
 }
 
-function TaskActions({ session, task }: { readonly session: string; readonly task: BoardTask }) {
+function TaskActions(props: Parameters<typeof BoardRow>[0]) {
+  const { session, task } = props;
   const of = { session, id: task.id };
-  const set = (status: BoardTask['status']) => () => ask('tool.task-status', { ...of, status });
+  const set = (status: BoardTask['status']) => (text: string) => {
+    props.onAct();
+    return ask('tool.task-status', { ...of, status, reason: text || undefined });
+  };
+  const move = (verb: string, by: number) => ({
+    verb,
+    run: () => ask('tool.task-priority', { ...of, priority: task.priority + by }),
+  });
   return (
     <div class="actions">
       <Actions
@@ -89,19 +98,9 @@ function TaskActions({ session, task }: { readonly session: string; readonly tas
                 { verb: 'Done', run: set('completed') },
                 task.status === 'blocked'
                   ? { verb: 'Unblock', run: set('remaining') }
-                  : {
-                      verb: 'Block',
-                      asks: 'What blocks it',
-                      run: (reason: string) => ask('tool.task-status', { ...of, status: 'blocked', reason }),
-                    },
-                ...(task.priority === 0
-                  ? []
-                  : [
-                      {
-                        verb: 'Sooner',
-                        run: () => ask('tool.task-priority', { ...of, priority: task.priority - 1 }),
-                      },
-                    ]),
+                  : { verb: 'Block', asks: 'What blocks it', run: set('blocked') },
+                ...(task.priority === 0 ? [] : [move('Sooner', -1)]),
+                ...(task.priority < 2 ? [move('Later', 1)] : []),
                 {
                   verb: 'Cancel',
                   cost: 'Nobody works on it until you choose “Reopen”.',
@@ -185,6 +184,7 @@ function ResultRow({ session, listed }: { readonly session: string; readonly lis
     <Row
       session={session}
       name={listed.task}
+      text={listed.summary}
       tags={
         <>
           {listed.stalled ? <Tag tone="bad">stalled</Tag> : null}
@@ -217,6 +217,8 @@ export function Work({
   readonly status: ReplyTo<'run.status'>;
 }) {
   const [all, setAll] = useState(false);
+  /** Where rows stood before a person acted on them: they stay there, so that it can be undone. */
+  const [acted, setActed] = useState<Readonly<Record<string, string>>>({});
   const { run, tasks, lists } = status;
   if (lists === undefined) return null;
   const { board, plan, left_out: leftOut } = lists;
@@ -232,8 +234,14 @@ export function Work({
       })),
     ...board.map((task) => ({
       id: `board ${task.id}`,
-      status: task.status,
-      row: <BoardRow session={session} task={task} />,
+      status: acted[task.id] ?? task.status,
+      row: (
+        <BoardRow
+          session={session}
+          task={task}
+          onAct={() => setActed((before) => ({ [task.id]: task.status, ...before }))}
+        />
+      ),
     })),
     ...tasks
       .filter(({ task }) => !known.has(task))
@@ -245,10 +253,15 @@ export function Work({
       })),
   ].toSorted((a, b) => ORDER.indexOf(a.status) - ORDER.indexOf(b.status));
   const open = rows.filter((row) => !isDone(row));
+  const settled = board.filter(
+    (task) => isDone(task) && open.some(({ id }) => id === `board ${task.id}`),
+  ).length;
   const done = rows.length - open.length + (leftOut.board ?? 0) + (leftOut.plan ?? 0);
   return (
     <section class="card" aria-label="Work">
-      {rows.length === 0 ? null : <CardHead title="Work">{counted(open.length, 'open', 'open')}</CardHead>}
+      {rows.length === 0 ? null : (
+        <CardHead title="Work">{counted(open.length - settled, 'open', 'open')}</CardHead>
+      )}
       <PlanNote status={status} />
       <ul class="rows task-list">
         {(all ? rows : open).map(({ id, row }) => (

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks';
 import type { FactOfDispatch, TimelineEntry } from '../../contracts/replies/dispatch-result.js';
-import { Button, ButtonLink, Clock, Pair, Tag, wholeTime } from '../components/fields.js';
+import { Button, ButtonLink, Clock, Pair, Pick, Tag, wholeTime } from '../components/fields.js';
 import { QueryView } from '../components/states.js';
 import { sessionHref, setParams } from '../route.js';
 import { useAsk } from '../use-ask.js';
@@ -15,7 +15,7 @@ export function EntryRow(props: {
   const { entry } = props;
   return (
     <li>
-      <a data-row class="pick entry-row" href={props.href} aria-current={props.current ? 'true' : undefined}>
+      <Pick class="entry-row" href={props.href} current={props.current}>
         <span class="entry-time small quiet">
           <Clock at={entry.at} />
         </span>
@@ -28,7 +28,7 @@ export function EntryRow(props: {
         <span class="entry-flow small quiet figure">
           {entry.facts === undefined ? `event ${entry.sequence}` : counted(entry.facts, 'fact')}
         </span>
-      </a>
+      </Pick>
     </li>
   );
 }

@@ -776,6 +776,8 @@ class FoundFact(TypedDict):
     """Its kind, if it is a statement."""
     origin: NotRequired[Literal["person", "user", "agent"]]
     """Who states it; left out for an agent."""
+    by: NotRequired[str]
+    """Who noted or answered it, if known."""
     scope: NotRequired[StatementScope]
     """Where it holds; left out for everywhere."""
     history: NotRequired[Literal[True]]
@@ -1239,6 +1241,8 @@ class TaskProgress(TypedDict):
     """Its blockers."""
     blocker: NotRequired[str]
     """The first of them."""
+    summary: NotRequired[str]
+    """What its last result says, shortened."""
     last_dispatch: int
     """Sequence of its last result in the DISPATCH stream."""
     questions: NotRequired[list[Question]]
