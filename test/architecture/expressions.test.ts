@@ -50,7 +50,10 @@ const BOUNDED: readonly (readonly [path: string, begins: string, why: string])[]
     '',
     'what it combines is checked by itself below; a name with its value begins at a rare sign, and each repeat of it is bounded',
   ],
-  ...[String.raw`(?<=:\/\/)`, 'jdbc:oracle', '-[pua]', '--[a-z-]', String.raw`\b(?:(?:mysql`].map(
+  ...[
+    ...[String.raw`(?<=:\/\/)`, 'jdbc:oracle', '-[puawPkU]', '--[a-z-]', String.raw`\b(?:(?:mysql`],
+    ...[String.raw`(?<![\w./:-])[\w.-]`, String.raw`(?:\b(?:echo`],
+  ].map(
     (begins) =>
       [
         'memory/redaction/secret-rules.ts',
