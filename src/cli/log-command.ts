@@ -156,7 +156,11 @@ async function showIntent(client: ThroughlineClient, session: Token, intent: str
 }
 
 function fieldLines({ stored, output, constraints, size: _, ...rest }: TraceFound['entry']): string[] {
-  const fields = { ...rest, ...(constraints?.length && { constraints }), ...defined({ output }) };
+  const fields = {
+    ...rest,
+    ...(constraints?.length && { constraints }),
+    ...(stored === undefined && defined({ output })),
+  };
   const lines = Object.entries(fields).map(([name, value]) => {
     const text = Array.isArray(value) ? value.join(', ') : String(value);
     return `${`${name}:`.padEnd(12)} ${quoted(text)}`;

@@ -184,7 +184,7 @@ function spoken(given: Values, { agents, shape }: RegisteredRequest, exact: bool
 /** Archives and reopens under a reason that says so where no person is at the terminal. */
 function unattended(given: Values): Values {
   const { reason = 'no reason was given' } = given;
-  return canAsk() ? given : { ...given, reason: `${reason} (a command without a terminal)` };
+  return canAsk() ? given : { ...given, reason: `${reason}; by a command without a terminal` };
 }
 
 export function print(cli: Cli, lines: readonly string[]): void {

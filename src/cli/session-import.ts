@@ -110,6 +110,10 @@ async function linesOf(path: string): Promise<AsyncIterable<string>> {
   const file = await open(path).catch((cause: unknown) => {
     throw usageError(`${path} cannot be read: ${messageOf(cause)}`);
   });
+  if ((await file.stat()).isDirectory()) {
+    await file.close();
+    throw usageError(`${path} is a folder: name a file that "throughline session export" has written`);
+  }
   return file.readLines();
 }
 

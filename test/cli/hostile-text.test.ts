@@ -329,7 +329,7 @@ function runsOf(leaf: Leaf): string[][] {
 }
 
 /** Those that a test cannot run to their end in this process. All others must come to their work. */
-const NOT_RUN: ReadonlySet<string> = new Set(['up', 'admin serve', 'work', 'mcp', 'open']);
+const NOT_RUN: ReadonlySet<string> = new Set(['up', 'admin serve', 'work', 'mcp', 'open', 'plan unfollow']);
 
 /** `--raw` is asked for by those who want the bytes. */
 function isFlag({ required, optional, long = '' }: Option): boolean {
@@ -384,8 +384,8 @@ describe('hostile text', () => {
     await allDealtWith(ports);
     const doors = [
       ...['facts', 'log', 'status', 'note ls', 'inbox ls', 'task ls', 'recall reminder'],
-      ...['tool note-list', 'tool inbox-list', 'tool task-list', 'tool fact-find'],
-      ...['tool timeline-list', 'tool recall --query reminder'],
+      ...['tool note-list', 'tool inbox-list', 'tool task-list'],
+      'tool recall --query reminder',
       ...['prompt --kind session-start', 'prompt --kind iteration', 'prompt -t x --prompt y'],
     ];
     for (const door of doors) {

@@ -36,7 +36,9 @@ describe('an archived session', () => {
     const [rejected] = JSON.parse(shown.stdout).rejected;
     expect(rejected).toMatchObject({
       code: 'session_archived',
-      reason: expect.stringMatching(/^session \S+ is archived since \S+ \(Done\)$/),
+      reason: expect.stringMatching(
+        /^session \S+ is archived since \S+ \(Done; by a command without a terminal\)$/,
+      ),
       fix: expect.stringContaining(`throughline session reopen ${session}`),
     });
     await expect(system.client.send('tool.note-add', { session, content: 'late' })).rejects.toMatchObject({

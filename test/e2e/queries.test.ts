@@ -61,6 +61,57 @@ describe('reading tools', () => {
     await expect(tools.factRetract({ session, id: '0000' })).rejects.toMatchObject({ code: 'not_found' });
   });
 
+  it('a retracted failing test, and a corrected summary of two rounds, are in no later prompt of their task', async () => {
+    const session = newSession('rounds');
+    const { client } = system;
+    await publishWork(
+      client,
+      session,
+      '1',
+      { summary: 'Split the topic into 12 partitions' },
+      { wait: true },
+    );
+    const fixes = { required_fixes: ['Keep the order'] };
+    await publishReview(client, session, '1', 'needs_changes', fixes, { wait: true });
+    const tests = [{ command: 'npm test', passed: false, failures: ['expected 12, got 11'] }];
+    await publishWork(client, session, '1', { summary: 'Keys keep the order', tests }, { wait: true });
+    const prompt = async () =>
+      (await client.compile({ session, taskId: '1', taskPrompt: 'Split the topic' })).prompt;
+    expect(await prompt()).toMatch(
+      /12 partitions[\s\S]*expected 12, got 11|expected 12, got 11[\s\S]*12 partitions/,
+    );
+    const idOf = async (text: string) => (await tools.factFind({ session, text })).facts[0]?.id ?? 'none';
+    await tools.factRetract({ session, id: await idOf('expected 12 got 11') });
+    await tools.factCorrect({
+      session,
+      id: await idOf('Keys keep the order'),
+      text: 'There are 24 partitions',
+    });
+    const now = await prompt();
+    expect(now).toContain('24 partitions');
+    expect(now).not.toMatch(/12 partitions|Keys keep|got 11/);
+  });
+
+  it('a task of the plan cannot be changed as one of the board, and the error says so', async () => {
+    await expect(tools.taskStatus({ session, id: '2', status: 'completed' })).rejects.toMatchObject({
+      code: 'not_found',
+      message: expect.stringContaining('2 is a task of the plan, not of the board'),
+    });
+  });
+
+  it('a correction may repeat the subject of its fact', async () => {
+    const session = newSession('repeated');
+    const facts = [{ subject: 'orders', relation: 'has', object: '12 partitions' }];
+    await publishWork(system.client, session, '1', { facts }, { wait: true });
+    const [before] = (await tools.factFind({ session, text: '12 partitions' })).facts;
+    const { fact } = await tools.factCorrect({
+      session,
+      id: before?.id ?? '',
+      text: 'Orders has 24 partitions',
+    });
+    expect(fact.object).toBe('24 partitions');
+  });
+
   it('a correction that is corrected back leaves the first text, and of twenty at once one holds', async () => {
     const session = newSession('corrected');
     const facts = [{ subject: 'shop', relation: 'uses', object: 'mysql', tags: ['decision' as const] }];

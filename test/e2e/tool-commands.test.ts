@@ -60,7 +60,7 @@ describe('the reading commands', () => {
       const name = newSession(`first-${kind}`);
       const add = (text: string) => up.cli([kind, 'add', text, '-s', name]);
       // No terminal says that a person writes it.
-      const origin = kind === 'note' ? "-- it counts as an agent's: .*\n" : '';
+      const origin = kind === 'task' ? '' : "-- it counts as an agent's: .*\n";
       expect((await add('Name the field')).stderr).toMatch(
         new RegExp(`^${origin}-- created session ${name}\n$`),
       );
@@ -293,6 +293,7 @@ describe('the exit code', () => {
     ],
     ['the entries of a trace', 1, () => ['publish', 'trace', '-s', 'any'], /\(schema_/, '{"intent_id":1}'],
     ['the file of a session', 1, () => ['session', 'import', '-'], /\(schema_/, '{"format":"other"}'],
+    ['a folder in place of a file', 2, () => ['session', 'import', '.'], /\. is a folder: name a file/],
   ])('for %s is %i, and the error says why', async (_what, code, args, text, input = '') => {
     const refused = await up.cli(args(), { input });
     expect(refused).toMatchObject({ code, stdout: '' });

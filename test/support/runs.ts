@@ -65,6 +65,7 @@ const runReply = z.strictObject({
       rounds: z.number(),
       findings: z.number(),
       blockers: z.number(),
+      summary: z.string().optional(),
       last_dispatch: z.number(),
     }),
   ),

@@ -212,13 +212,18 @@ function task(taskId: string): string {
 function testFacts(run: TestRun, taskId: string): RecordedFact[] {
   const subject = `test:${run.command}`;
   if (run.passed) return facts(subject, RELATIONS.test, [`passed in ${task(taskId)}`], ['test']);
-  const failures = run.failures?.length ? run.failures : ['no failure text given'];
+  const failures = run.failures?.length ? run.failures : [undefined];
   return facts(
     subject,
     RELATIONS.test,
-    failures.map((failure) => `failed in ${task(taskId)}: ${failure}`),
+    failures.map((failure) => failedIn(taskId, failure)),
     ['test', 'error'],
   );
+}
+
+/** What the fact of a failing test says. */
+export function failedIn(taskId: string, failure = 'no failure text given'): string {
+  return `failed in ${task(taskId)}: ${failure}`;
 }
 
 function facts(

@@ -15,6 +15,7 @@ import { type StallThresholds, stallThresholds } from '../../ledger/stall.js';
 import { foldDispatch, type QuestionAnswer, questionKey, type TaskLedger } from '../../ledger/task-ledger.js';
 import { dropOldest } from '../../shared/collections.js';
 import { clipText, quoted } from '../../shared/text.js';
+import { failedIn } from '../facts/extraction-rules.js';
 import { sessionFact } from '../facts/fact-extractor.js';
 import { InMemorySessionFactStore, MAX_FACT_BYTES } from '../facts/fact-store.js';
 import type { Answer, RecordedFact } from '../facts/fact-types.js';
@@ -156,7 +157,7 @@ export function ledgersOf(state: SessionState): ReadonlyMap<string, TaskLedger> 
   const answered = factsOf(state).answered();
   if (answered.size === 0 && retracted.size === 0) return ledgers;
   const seen = [...ledgers].map(([task, ledger]) => {
-    const stated = withoutTexts(ledger, retracted.get(task));
+    const stated = withoutTexts(task, ledger, retracted.get(task));
     return [task, withAnswers(stated, answered.get(task) ?? [])] as const;
   });
   return new Map(seen);
@@ -170,16 +171,28 @@ export function answersOf(state: SessionState): Answer[] {
 }
 
 /** Removes what was retracted, or replaces it, wherever a prompt shows it. */
-function withoutTexts(ledger: TaskLedger, retracted: ReadonlyMap<string, string | undefined> | undefined) {
+function withoutTexts(
+  task: string,
+  ledger: TaskLedger,
+  retracted: ReadonlyMap<string, string | undefined> | undefined,
+) {
   if (retracted === undefined) return ledger;
-  const seen = (text = '') => {
-    const known = clipText(quoted(text), KEPT.fact.object);
+  const seen = (text = '', fact = text) => {
+    const known = clipText(quoted(fact), KEPT.fact.object);
     return retracted.has(known) ? retracted.get(known) : text;
   };
   const all = (texts: readonly string[]) => texts.flatMap((text) => seen(text) ?? []);
   const { summary, firstSummary, issues, requiredFixes, blockers, work, tries, questions, ...others } =
     ledger;
-  const [last, first] = [seen(summary), seen(firstSummary)];
+  // After a fix round, one fact has both summaries.
+  const both = summary && firstSummary && bothSummaries(firstSummary, quoted(summary));
+  const isBoth = both !== undefined && seen(both) !== both;
+  const [last, first] = isBoth ? [seen(both), undefined] : [seen(summary), seen(firstSummary)];
+  const failed = work.failed.flatMap((run) => {
+    const failures = run.failures.flatMap((failure) => seen(failure, failedIn(task, failure)) ?? []);
+    const isGone = run.count > 0 ? failures.length === 0 : seen('x', failedIn(task)) === undefined;
+    return isGone ? [] : { ...run, failures, count: run.count - run.failures.length + failures.length };
+  });
   return {
     ...others,
     ...(questions && { questions: questions.filter(({ text }) => seen(text) === text) }),
@@ -191,7 +204,7 @@ function withoutTexts(ledger: TaskLedger, retracted: ReadonlyMap<string, string 
     }),
     requiredFixes: all(requiredFixes),
     blockers: all(blockers),
-    work: { ...work, followUps: all(work.followUps) },
+    work: { ...work, failed, followUps: all(work.followUps) },
     tries: tries.map(({ summary: tried, refused = [], verdict }) => {
       const [summary, left] = [seen(tried), all(refused)];
       return { verdict, ...(summary && { summary }), ...(left.length > 0 && { refused: left }) };
@@ -346,7 +359,11 @@ function withFirstSummary(
   const isSummary = fact.relation === kindOf(role).relations.summary && fact.subject === `task:${task}`;
   const isFix = kindOf(role).part === 'work' && tries.length > 1 && last?.sequence === sequence;
   if (!isSummary || !isFix || first === undefined || first === fact.object) return fact;
-  return { ...fact, object: clipText(`${sentence(first)} Then: ${fact.object}`, KEPT.fact.object) };
+  return { ...fact, object: bothSummaries(first, fact.object) };
+}
+
+function bothSummaries(first: string, last: string): string {
+  return clipText(`${sentence(first)} Then: ${last}`, KEPT.fact.object);
 }
 
 function sentence(text: string): string {

@@ -133,7 +133,7 @@ function guardedServices(connection: NatsConnection, logger: Logger): NatsConnec
 }
 
 /**
- * Leaves the endpoints out of a service's replies to `$SRV.INFO` and `$SRV.STATS` where they do not fit the server's largest
+ * Leaves the endpoints and the description out of a service's replies to `$SRV.INFO` and `$SRV.STATS` where they do not fit the server's largest
  * message: the client does not expect that sending fails, and the process would end.
  *
  * @param maxPayload returns the current limit in bytes
@@ -144,7 +144,7 @@ function keepDiscoverable(service: Service, maxPayload: () => number | undefined
   const fitting = <Reply extends object>(reply: Reply): Reply =>
     Buffer.byteLength(JSON.stringify(reply)) <= (maxPayload() ?? Number.POSITIVE_INFINITY)
       ? reply
-      : { ...reply, endpoints: [] };
+      : { ...reply, ...('description' in reply && { description: '' }), endpoints: [] };
   service.info = () => fitting(info());
   service.stats = async () => fitting(await stats());
 }

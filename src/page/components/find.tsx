@@ -22,6 +22,7 @@ export function Find({ onClose }: { readonly onClose: () => void }) {
   const [text, setText] = useState('');
   const [found, setFound] = useState<readonly Found[]>();
   const [at, setAt] = useState(0);
+  const [remembering, setRemembering] = useState('sessions');
   const { session } = route.value;
   useEffect(() => dialog.current?.showModal(), []);
   useEffect(() => {
@@ -29,7 +30,10 @@ export function Find({ onClose }: { readonly onClose: () => void }) {
     setAt(0);
     if (text.trim() === '') return;
     const abort = new AbortController();
-    const timer = setTimeout(() => void find(text.trim(), session, abort.signal, setFound), TYPING_MS);
+    const timer = setTimeout(
+      () => void find(text.trim(), session, abort.signal, setFound, setRemembering),
+      TYPING_MS,
+    );
     return () => {
       clearTimeout(timer);
       abort.abort();
@@ -74,7 +78,7 @@ export function Find({ onClose }: { readonly onClose: () => void }) {
       )}
       <p class="card-body quiet small" role="status">
         {found?.length === 0 ? 'Nothing fits. ' : ''}
-        Searches learnings, what sessions remember, open tasks and the last changed files
+        Searches learnings, what {remembering} remember, open tasks and the last changed files
         {session === undefined ? '' : `, and all files of ${session}`}.
       </p>
     </dialog>
@@ -90,6 +94,7 @@ async function find(
   session: string | undefined,
   abort: AbortSignal,
   show: (found: readonly Found[]) => void,
+  remembering: (sessions: string) => void,
 ): Promise<void> {
   const found = new Map<string, Found>();
   const add = async (part: Promise<Found[]>) => {
@@ -104,7 +109,7 @@ async function find(
   await add(listed.then(({ sessions }) => inSessions(sessions, text)));
   if (abort.aborted) return;
   const files = session === undefined ? [] : [filesOf(session, text, abort)];
-  await Promise.all([remembered(text, abort), ...files, learnings(text, abort)].map(add));
+  await Promise.all([remembered(text, abort, remembering), ...files, learnings(text, abort)].map(add));
   if (!abort.aborted) show([...found.values()]);
 }
 
@@ -147,9 +152,14 @@ function fileRow(path: string, session: string, task?: string): Found {
   return { kind: 'file', text: path, where, href: sessionHref(session, 'timeline', { task }) };
 }
 
-/** Returns what sessions remember that fits the words or means the same. */
-async function remembered(query: string, abort: AbortSignal): Promise<Found[]> {
-  const { items } = await ask('tool.recall', { query, limit: MOST }, abort);
+/** Returns what sessions remember that fits the words or means the same, and says which were searched. */
+async function remembered(
+  query: string,
+  abort: AbortSignal,
+  remembering: (sessions: string) => void,
+): Promise<Found[]> {
+  const { items, searched, sessions } = await ask('tool.recall', { query, limit: MOST }, abort);
+  remembering(searched < sessions ? `the newest ${searched} of ${sessions} sessions` : 'sessions');
   return items.map(({ id, session, task, text }) => ({
     kind: 'fact',
     text,

@@ -86,12 +86,14 @@ export function createSessionQueries({
     'tool.fact-retract': ({ session, ...request }) => change(session, request, 'fact.retracted', changed),
     'tool.fact-restore': ({ session, ...request }) => change(session, request, 'fact.restored', changed),
     'tool.fact-correct'({ session, text, ...request }) {
-      const object = recordedFact('', '', text, [])?.object ?? text;
-      const instead = (before: SessionFact, state: SessionState) => {
-        const ref = nextVersion(before, factsOf(state).all());
-        return { instead: object, ...(ref !== undefined && { ref }) };
+      const objectOf = (before: SessionFact) => {
+        const object = withoutSubject(text, before);
+        return recordedFact(before.subject, before.relation, object, [])?.object ?? object;
       };
+      const instead = (before: SessionFact, state: SessionState) =>
+        defined({ instead: objectOf(before), ref: nextVersion(before, factsOf(state).all()) });
       const corrected = (now: SessionState, before: SessionFact) => {
+        const object = objectOf(before);
         const replaced = sameFact(now, before);
         if (object === replaced.object && replaced.validTo === undefined)
           return { fact: foundFact(replaced), corrected: foundFact(replaced) };
@@ -161,6 +163,12 @@ export function createSessionQueries({
       };
     },
   };
+}
+
+/** A fact is shown as "orders has 12 partitions": who corrects it may write all of that again, or the object alone. */
+function withoutSubject(text: string, { subject, relation }: SessionFact): string {
+  const shown = `${subject} ${relation.replaceAll('_', ' ')} `;
+  return text.toLowerCase().startsWith(shown.toLowerCase()) ? text.slice(shown.length) : text;
 }
 
 function recordedOf({ subject, relation, object, tags, confidence, ...fact }: SessionFact) {
