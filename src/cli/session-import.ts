@@ -162,8 +162,6 @@ function damaged(path: string, line: number, why: string): ThroughlineError {
   return new ThroughlineError('schema_invalid', `${path} line ${line}: ${why}`);
 }
 
-type ExportOptions = Flags<'all'>;
-
 export function addExport(session: Command): void {
   onSession(session.command('export'))
     .summary('write a session, or all of them, to a file')
@@ -173,7 +171,7 @@ export function addExport(session: Command): void {
     )
     .option('-a, --all', 'all sessions, archived ones included, one after another')
     .examples('throughline session export demo > demo.jsonl', 'throughline session export --all > all.jsonl')
-    .action(async (_: string | undefined, { all = false }: ExportOptions, command: Command) => {
+    .action(async (_: string | undefined, { all = false }: Flags<'all'>, command: Command) => {
       const cli = cliOf(command);
       await withClient(cli, async (client) => {
         const listed = (cursor: object) =>

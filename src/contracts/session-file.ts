@@ -1,7 +1,5 @@
 import { z } from 'zod';
 import { timestamp } from './event.js';
-import { figures } from './replies/session-reply.js';
-import type { Output } from './schema-fields.js';
 import { sessionEvent } from './session-events.js';
 
 /**
@@ -32,12 +30,3 @@ export const sessionFileEvent = z.object({
 export const sessionFileEnd = z.object({
   events: z.int().positive('must be 1 or more: there is nothing to import'),
 });
-
-/** An entry of the bucket `session_index`: the figures that lists show and are searched in, and the sequence that they reflect. */
-export const sessionIndexEntry = z.object({
-  v: z.literal(1),
-  sequence: z.number(),
-  at: z.iso.datetime(),
-  figures,
-});
-export type SessionIndexEntry = Output<typeof sessionIndexEntry>;

@@ -1,5 +1,5 @@
 import type { Token } from '../../src/contracts/names.js';
-import type { SessionIndexEntry } from '../../src/contracts/session-file.js';
+import type { SessionIndexEntry } from '../../src/contracts/replies/session-reply.js';
 import type { IndexListener, IndexPart, SessionIndex } from '../../src/engine/ports/session-log.js';
 
 export class MemorySessionIndex implements SessionIndex {

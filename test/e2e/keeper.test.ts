@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { INDEX_BUCKET } from '../../src/contracts/names.js';
-import type { SessionIndexEntry } from '../../src/contracts/session-file.js';
+import type { SessionIndexEntry } from '../../src/contracts/replies/session-reply.js';
 import { startPrivateNats } from '../support/nats-server.js';
 import { publishWork, type System, soon, startSystem } from '../support/system.js';
 

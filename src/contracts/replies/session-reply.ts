@@ -265,3 +265,12 @@ export const snapshotShown = z.object({
   text: string('The snapshot itself, if requested.').exactOptional(),
   sequence,
 });
+
+/** An entry of the bucket `session_index`: the figures that lists show and are searched in, and the sequence that they reflect. */
+export const sessionIndexEntry = z.object({
+  v: z.literal(1),
+  sequence: z.number(),
+  at: z.iso.datetime(),
+  figures,
+});
+export type SessionIndexEntry = Output<typeof sessionIndexEntry>;

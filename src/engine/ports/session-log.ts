@@ -1,8 +1,8 @@
 import type { Stored } from '../../contracts/event.js';
 import type { LearningEvent } from '../../contracts/learning-events.js';
 import type { Token } from '../../contracts/names.js';
+import type { SessionIndexEntry } from '../../contracts/replies/session-reply.js';
 import type { SessionEvent } from '../../contracts/session-events.js';
-import type { SessionIndexEntry } from '../../contracts/session-file.js';
 
 export type SessionLog = EventLog<SessionEvent>;
 

@@ -1,6 +1,6 @@
 import type { JetStreamManager, NatsConnection } from 'nats';
 import { INDEX_BUCKET, indexSubject, isToken, type Token } from '../../contracts/names.js';
-import { type SessionIndexEntry, sessionIndexEntry } from '../../contracts/session-file.js';
+import { type SessionIndexEntry, sessionIndexEntry } from '../../contracts/replies/session-reply.js';
 import type { SessionIndex } from '../../engine/ports/session-log.js';
 import { jsonOf } from '../../shared/text.js';
 import { subscribeResiliently } from '../connection/connect-nats.js';

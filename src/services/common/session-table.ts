@@ -1,7 +1,6 @@
 import { codeOf } from '../../contracts/errors.js';
 import type { Token } from '../../contracts/names.js';
-import type { Figures } from '../../contracts/replies/session-reply.js';
-import type { SessionIndexEntry } from '../../contracts/session-file.js';
+import type { Figures, SessionIndexEntry } from '../../contracts/replies/session-reply.js';
 import type { Logger } from '../../engine/ports/logger-and-clock.js';
 import {
   type ActiveSession,

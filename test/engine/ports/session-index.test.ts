@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { INDEX_BUCKET, indexSubject, type Token } from '../../../src/contracts/names.js';
-import type { SessionIndexEntry } from '../../../src/contracts/session-file.js';
+import type { SessionIndexEntry } from '../../../src/contracts/replies/session-reply.js';
 import type { SessionIndex } from '../../../src/engine/ports/session-log.js';
 import { sessionFigures } from '../../../src/memory/session/plan-status.js';
 import { emptyState } from '../../../src/memory/session/session-state.js';
