@@ -11,6 +11,7 @@ import {
   streamOf,
   token,
 } from '../../src/contracts/names.js';
+import { resultPath } from '../../src/contracts/session-events.js';
 
 const named = (name: string) => token(name, 'session');
 const SHARDED = { layout: 'sharded', shards: 64 } as const;
@@ -51,6 +52,7 @@ describe('the names of a layout', () => {
   it('a stream per session takes what is published under the session itself', () => {
     expect(streamOf(PER_SESSION, named('demo'))).toBe('SESSION_demo');
     expect(publishedOn(PER_SESSION, named('demo'), 'task.added')).toBe('session.demo.task.added');
+    expect(publishedOn(PER_SESSION, named('demo'), resultPath(130))).toBe('session.demo.result.2');
   });
 
   it('a shard takes what is published under its number', () => {

@@ -1,26 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import type { SessionEvent } from '../../src/contracts/session-events.js';
-import { stallThresholds } from '../../src/ledger/stall.js';
 import type { TaskLedger } from '../../src/ledger/task-ledger.js';
 import { WINDOW_LENGTH } from '../../src/memory/session/dispatch-window.js';
 import { evolve } from '../../src/memory/session/evolve-session.js';
 import { decodeSnapshot } from '../../src/memory/session/session-snapshot.js';
-import {
-  DEFAULT_LIMITS,
-  emptyState,
-  type SessionLimits,
-  type SessionState,
-} from '../../src/memory/session/session-state.js';
-import { type Arrivals, folded, foldedInOrder, permuted } from '../memory/session/arrivals.js';
+import { DEFAULT_LIMITS, emptyState, type SessionState } from '../../src/memory/session/session-state.js';
+import { folded, foldedInOrder } from '../memory/session/arrivals.js';
 import { implementer, recorded, reviewer, stored } from '../support/builders.js';
 import { progressRebuilt, progressTask, runInitialized } from '../support/ledgers.js';
-import * as fc from '../support/properties.js';
 import { bytes, restored } from '../support/snapshots.js';
-
-const LIMITS: readonly SessionLimits[] = [
-  DEFAULT_LIMITS,
-  { ...DEFAULT_LIMITS, stall: { ...stallThresholds(1), ping_pong: 3, same_files: 2 } },
-];
 
 /** The ledgers as they are now, byte for byte. */
 function ledgers(state: SessionState): string {
@@ -29,57 +16,6 @@ function ledgers(state: SessionState): string {
 
 function ledgersOf(state: SessionState): TaskLedger[] {
   return [...state.dispatches.current().ledgers.values()];
-}
-
-describe.each(LIMITS)('the ledgers, with thresholds $stall,', (limits) => {
-  const same = ({ clean, arrived }: Arrivals) => {
-    const inOrder = foldedInOrder(clean, limits);
-    expect(ledgers(foldedInOrder(arrived, limits))).toBe(ledgers(inOrder));
-    return ledgersOf(inOrder);
-  };
-
-  it('the ledgers are the same for any order and duplication of the same dispatches', () => {
-    let stalled = 0;
-    let replanned = 0;
-    fc.assert(
-      fc.property(permuted(WINDOW_LENGTH - 4), (arrivals) => {
-        for (const ledger of same(arrivals)) {
-          if (ledger.stalled) stalled += 1;
-          if (ledger.planVersion > 1) replanned += 1;
-        }
-      }),
-      { numRuns: 60 },
-    );
-    expect(stalled).toBeGreaterThan(0);
-    expect(replanned).toBeGreaterThan(0);
-  });
-
-  it('the ledgers are those of a snapshot and the tail at every cut, byte for byte', () => {
-    const runs = fc.tuple(fc.nat(20), fc.nat(20));
-    fc.assert(
-      fc.property(permuted(14), runs, ({ arrived }, [begun, rebuilt]) => {
-        const events = stored(withRun(arrived, begun, rebuilt));
-        const whole = folded(events, limits);
-        for (let cut = 0; cut <= events.length; cut += 1) {
-          const loaded = restored(bytes(folded(events.slice(0, cut), limits)));
-          for (const event of events.slice(cut)) evolve(loaded, event);
-          expect(ledgers(loaded)).toBe(ledgers(whole));
-          expect(loaded.run).toEqual(whole.run);
-          expect(bytes(loaded)).toBe(bytes(whole));
-        }
-      }),
-      { numRuns: 20 },
-    );
-  });
-});
-
-/** The events with a run that begins and is rebuilt somewhere among them. */
-function withRun(events: readonly SessionEvent[], begun: number, rebuilt: number): SessionEvent[] {
-  const all = [...events];
-  const task = progressTask('2.1', { optional: true, parent: '2', prompt: 'Do it', requirements: ['1.2'] });
-  all.splice(Math.min(begun, all.length), 0, runInitialized([progressTask('2'), task]));
-  all.splice(Math.min(rebuilt, all.length), 0, progressRebuilt([task, progressTask('3')], 'b'.repeat(16)));
-  return all;
 }
 
 describe('the ledgers of a snapshot', () => {
@@ -151,14 +87,6 @@ describe('ledgers of very many tasks', () => {
       ...Array.from({ length: 250 }, (_, index) => `t${index + 100}`),
       ...Array.from({ length: 50 }, (_, index) => `t${index}`),
     ]);
-  });
-
-  it('the ledgers of very many tasks are the same from a snapshot', () => {
-    const state = foldedInOrder(events.slice(0, 320), DEFAULT_LIMITS);
-    const loaded = restored(bytes(state));
-    for (const [index, event] of events.slice(320).entries())
-      evolve(loaded, { sequence: 321 + index, event });
-    expect(ledgers(loaded)).toBe(ledgers(foldedInOrder(events, DEFAULT_LIMITS)));
   });
 });
 

@@ -5,9 +5,6 @@ import type { Token } from '../../../src/contracts/names.js';
 import { createCommander } from '../../../src/engine/folding/commander.js';
 import { createSessionReader } from '../../../src/engine/folding/session-folding.js';
 import { silentLogger } from '../../../src/engine/ports/logger-and-clock.js';
-import { evolve } from '../../../src/memory/session/evolve-session.js';
-import { decodeSnapshot, encodeSnapshot } from '../../../src/memory/session/session-snapshot.js';
-import { emptyState, factsOf, type SessionState } from '../../../src/memory/session/session-state.js';
 import { timelineEntry } from '../../../src/memory/session/timeline-entry.js';
 import { compilePrompt } from '../../../src/prompt/compile-prompt.js';
 import { createSessionQueries } from '../../../src/services/tools/session-queries.js';
@@ -206,47 +203,6 @@ describe('what a person does to a statement', () => {
     await restore('M1');
     expect(await session.holds()).toEqual(['M1 port 3000']);
     expect(await session.ended()).toEqual(['M1v2 replaced by M1']);
-  });
-});
-
-describe('the fold of what ends statements', () => {
-  async function story(): Promise<StatedSession> {
-    const session = new StatedSession();
-    const { correct, restore, retract } = commandsOn(session);
-    await session.says('Use moment');
-    await session.says('port 3000', { subject: 'gateway' });
-    await session.says('Use dayjs', { replaces: ['M1'] });
-    await correct('M2', 'port 9464');
-    await session.says('Use npm');
-    await retract('M4');
-    await session.says('Which port?', { relation: 'asks', ...USER });
-    await restore('M1');
-    await session.says('the second', { relation: 'settled', replaces: ['M5'], ...USER });
-    for (let at = 0; at < 80; at += 1)
-      await session.result(observer({ task_id: `${at}`, summary: `Saw ${at}` }));
-    await restore('M4');
-    await session.says('Use npm');
-    await session.says('Use luxon', { replaces: ['M1', 'M2v2'] });
-    return session;
-  }
-
-  it('is the same at every cut by a snapshot', async () => {
-    const events = await (await story()).events();
-    const whole = encodeSnapshot(events.reduce(evolve, emptyState('demo')), '');
-    for (const cut of [2, 4, 7, 10, 60, events.length - 2]) {
-      const before = events.slice(0, cut).reduce(evolve, emptyState('demo'));
-      const read = decodeSnapshot('demo', encodeSnapshot(before, '')) as { readonly state: SessionState };
-      expect(encodeSnapshot(events.slice(cut).reduce(evolve, read.state), '')).toBe(whole);
-    }
-  });
-
-  it('is the same for results that come again', async () => {
-    const events = await (await story()).events();
-    const again = events.flatMap((stored) =>
-      stored.event.type === 'fact.recorded' ? [stored, stored] : [stored],
-    );
-    const facts = (some: typeof events) => factsOf(some.reduce(evolve, emptyState('demo'))).all();
-    expect(facts(again)).toEqual(facts(events));
   });
 });
 

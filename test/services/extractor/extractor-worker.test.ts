@@ -55,15 +55,15 @@ async function extractorOn(failing: { put?: number; append?: number; downMs?: nu
       now: () => scheduler.now(),
     },
   );
-  const publish = (text: string) =>
-    source.publish('dispatch.demo.implementer', new TextEncoder().encode(text));
+  const publish = (text: string, subject = 'dispatch.demo.implementer') =>
+    source.publish(subject, new TextEncoder().encode(text));
   const codes = async () => ({
     kept: (await allRejected(rejected)).map(({ code }) => code),
     noted: (await log.read(DEMO, { after: 0 })).events.flatMap(({ event }) =>
       event.type === 'dispatch.rejected' ? [event.data.error.code] : [event.type],
     ),
   });
-  return { scheduler, publish, codes, log };
+  return { scheduler, publish, codes, log, rejected };
 }
 
 describe('a dispatch that keeps failing', () => {
@@ -79,10 +79,13 @@ describe('a dispatch that keeps failing', () => {
   });
 
   it('a dispatch is recorded in the end when nothing could be stored for any number of deliveries', async () => {
-    const { scheduler, publish, codes } = await extractorOn({ downMs: HOUR_MS });
+    const { scheduler, publish, codes, log } = await extractorOn({ downMs: HOUR_MS });
+    const at = new Date(scheduler.now()).toISOString();
     await publish('{"task_id":"1","status":"completed","summary":"s"}');
     await scheduler.advance(2 * HOUR_MS);
     expect(await codes()).toEqual({ kept: [], noted: ['fact.recorded'] });
+    const [recorded] = (await log.read(DEMO, { after: 0 })).events;
+    expect(recorded?.event, 'when it was published').toMatchObject({ at, data: { dispatch: { at } } });
   });
 
   it('a rejected dispatch keeps the reason why it cannot be used, however often it was delivered', async () => {
@@ -91,6 +94,19 @@ describe('a dispatch that keeps failing', () => {
     await scheduler.advance(60_000);
     expect(await codes()).toEqual({ kept: ['json_parse_failed'], noted: ['json_parse_failed'] });
   });
+});
+
+it.each([
+  ['dispatch.demo.boss', ['subject_invalid']],
+  ['dispatch.*.implementer', []],
+])('a dispatch whose subject names no role or no session is rejected: %s', async (subject, noted) => {
+  const { scheduler, publish, codes, rejected } = await extractorOn({});
+  const body = '{"task_id":"1","status":"completed","summary":"s"}';
+  await publish(body, subject);
+  await scheduler.advance(500);
+  expect(await codes()).toEqual({ kept: ['subject_invalid'], noted });
+  const [kept] = await allRejected(rejected);
+  expect(kept).toMatchObject({ subject, bytes: body.length });
 });
 
 describe('a dispatch of a session whose log refuses everything', () => {

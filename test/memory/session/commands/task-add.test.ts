@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { argumentsOf, Played, timeAt, withTasks } from '../../../support/played.js';
-import * as fc from '../../../support/properties.js';
 
 describe('task-add', () => {
   it('task-add adds TAS-1 with its defaults, and answers with the whole task', () => {
@@ -94,15 +93,4 @@ describe('a task with the same content', () => {
       expect(played.when('task-add', { content: 'a' })).toMatchObject({ reply: { task: { id: 'TAS-2' } } });
     },
   );
-
-  it('a task with the same content is refused for any text, in any case and padding', () => {
-    const text = fc.string({ unit: 'grapheme', minLength: 1 }).filter((content) => content.trim() !== '');
-    fc.assert(
-      fc.property(text, (content) => {
-        const played = withTasks(content);
-        const again = played.when('task-add', { content: `\t${content} ` });
-        expect(again).toMatchObject({ refused: { code: 'duplicate', details: { id: 'TAS-1' } } });
-      }),
-    );
-  });
 });
