@@ -22,7 +22,7 @@ export const RELATIONS = {
   noted: 'noted',
   /** The git branch of a result. */
   branch: 'on_branch',
-  /** What became of a git branch, `branch:feat-x`: merged or deleted. It closes the questions of results on it. */
+  /** A git branch, `branch:feat-x`, was merged or deleted: that closes the questions of results on it. */
   branchEnded: 'branch_ended',
   /** The git commit of a result. */
   commit: 'at_commit',

@@ -31,8 +31,8 @@ const TOLD: readonly PacketField[] = [
 export function guideLine(state: SessionState, taskId: string, role: Role, fields: ReadonlySet<PacketField>) {
   const { guide } = kindOf(role).prompt;
   // Only work results settle blockers.
-  const asked = kindOf(role).part === 'work' ? ASKED : ASKED.filter((field) => field !== 'blockers');
-  const openFields = asked.filter((field) => fields.has(field));
+  const demands = kindOf(role).part === 'work' ? ASKED : ASKED.filter((field) => field !== 'blockers');
+  const openFields = demands.filter((field) => fields.has(field));
   const workFields = TOLD.filter((field) => fields.has(field));
   const step = stepOf(role, ledgersOf(state).get(taskId));
   // If all demands were cut from the packet, there is nothing to settle.

@@ -4,6 +4,7 @@ import { BEGIN } from '../../contracts/reading/last-result.js';
 import { LINES_WANTED } from '../../memory/traces/labelled-lines.js';
 import { contractIn, isSentBack, RECENT_STEPS } from '../../prompt/role-contract.js';
 import type { ThroughlineClient } from '../../sdk/throughline-client.js';
+import { withinDeadline } from '../../shared/deadlines.js';
 import { clipText, quoted } from '../../shared/text.js';
 import { type AgentSession, openOwnSession } from '../agent-session.js';
 import { owedKey, stopped } from './agent-stop.js';
@@ -102,8 +103,9 @@ function withRefusal(
 async function started(call: HookCall, tools: HookTools, unkept: readonly Waiting[]): Promise<HookAnswer> {
   const client = await tools.connect();
   const sent = flushBeside(tools, client, unkept);
-  // The history is made of what the server has.
+  // The history is made of what the server has, and the memory begins with a turn that may still wait here.
   if (call.source === 'compact') await sent;
+  else await withinDeadline(tools.leftMs() / 3, sent);
   const [answer] = await Promise.all([sessionStart(call, tools, client), sent]);
   return withRefusal(answer, call, tools);
 }

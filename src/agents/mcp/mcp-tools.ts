@@ -213,7 +213,7 @@ export interface Memory extends Pick<AgentSession, 'session' | 'project' | 'plan
   readonly keep: (result: Pick<KeptResult, 'role' | 'text' | 'messageId'>) => Promise<void>;
   /** True while the user has paused the folder. */
   readonly isPausedNow: () => boolean;
-  /** What hooks and tools have shown to conversations. */
+  /** Knows which statements hooks and tools have shown to which conversation. */
   readonly state: Pick<HookState, 'peek' | 'remember'>;
   /** Names the conversation, if the client says so to its MCP servers. */
   readonly conversation?: string;

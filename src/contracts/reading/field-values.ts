@@ -19,7 +19,7 @@ import { DEFAULT_SEVERITY, meantBy, SEVERITY_WORDS } from './synonyms.js';
 /** Far more than a dispatch may give facts. */
 export const MAX_ITEMS = 1000;
 
-/** Where a value stands: its field, its path, and the repairs that were made there. */
+/** A value is read at a place: its field and path, with the repairs that are made there. */
 interface Place {
   readonly field: string;
   readonly path: string;

@@ -221,7 +221,7 @@ function testFacts(run: TestRun, taskId: string): RecordedFact[] {
   );
 }
 
-/** What the fact of a failing test says. */
+/** Words a failure as the fact of its test; a retraction is matched by it. */
 export function failedIn(taskId: string, failure = 'no failure text given'): string {
   return `failed in ${task(taskId)}: ${failure}`;
 }

@@ -190,8 +190,9 @@ function withoutTexts(
   const [last, first] = isBoth ? [seen(both), undefined] : [seen(summary), seen(firstSummary)];
   const failed = work.failed.flatMap((run) => {
     const failures = run.failures.flatMap((failure) => seen(failure, failedIn(task, failure)) ?? []);
-    const isGone = run.count > 0 ? failures.length === 0 : seen('x', failedIn(task)) === undefined;
-    return isGone ? [] : { ...run, failures, count: run.count - run.failures.length + failures.length };
+    const count = run.count - run.failures.length + failures.length;
+    const isRetracted = run.count > 0 ? count === 0 : seen('x', failedIn(task)) === undefined;
+    return isRetracted ? [] : { ...run, failures, count };
   });
   return {
     ...others,

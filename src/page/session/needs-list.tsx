@@ -5,7 +5,7 @@ import { Actions, actor, SendForm } from '../components/act.js';
 import { Ago, Button, Tag } from '../components/fields.js';
 import type { Tone } from '../words.js';
 
-/** What needs a person, the first few until a person asks for all. */
+/** Lists what needs a person: the first few, until a person asks for all. */
 export function NeedsList(props: {
   readonly items: readonly ComponentChildren[];
   /** How many of them a person has settled in this view: they stay, so that it can be taken back. */
@@ -100,9 +100,9 @@ export function AnswerForm(props: {
   const [other, setOther] = useState<{ readonly given: GivenAnswer; readonly answer: string }>();
   const isSent = useRef(false);
   const send = async (answer: string, replaces = '') => {
-    const asked = question === undefined ? {} : { question, replaces };
+    const ofQuestion = question === undefined ? {} : { question, replaces };
     try {
-      const { ref } = await ask('tool.blocker-answer', { session, task, ...asked, answer, by: actor() });
+      const { ref } = await ask('tool.blocker-answer', { session, task, ...ofQuestion, answer, by: actor() });
       setGiven({ answer, ref });
       setOther(undefined);
     } catch (error) {
@@ -155,10 +155,10 @@ export function AnswerForm(props: {
   );
 }
 
-/** What a person says who unblocks a task in one click. */
+/** One click sends this as the person's answer to what blocks a task. */
 const UNBLOCKED = 'It is no longer blocked: try again.';
 
-/** What the error `conflict` says about the answer that holds. */
+/** The error `conflict` carries the answer that holds. */
 interface GivenAnswer {
   readonly by: string;
   readonly answer: string;

@@ -217,7 +217,7 @@ export function Work({
   readonly status: ReplyTo<'run.status'>;
 }) {
   const [all, setAll] = useState(false);
-  /** Where rows stood before a person acted on them: they stay there, so that it can be undone. */
+  /** Rows stay where they stood before a person acted on them, so that it can be undone there. */
   const [acted, setActed] = useState<Readonly<Record<string, string>>>({});
   const { run, tasks, lists } = status;
   if (lists === undefined) return null;

@@ -59,8 +59,8 @@ export function createSessionQueries({
       if (before.retracted?.erased)
         throw new ThroughlineError('conflict', `${id} is erased: what it said is gone`, { details: { id } });
       if (isSo) return answer(replied);
-      const held = heldFrom(person, before);
-      if (held !== undefined) return refuse('conflict', held, { id });
+      const refusal = heldFrom(person, before);
+      if (refusal !== undefined) return refuse('conflict', refusal, { id });
       if (state.charter.archived !== undefined) return refuseArchived(state);
       const data = {
         ...{ fact: recordedOf(before), source: sourceOf(before), after: state.dispatches.newest() },

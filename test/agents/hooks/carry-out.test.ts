@@ -681,6 +681,16 @@ describe('a turn without a result', () => {
     ]);
   });
 
+  it('a start sends a turn that still waits before it asks what is known', async () => {
+    const place = hookPlace();
+    await place.run('claude', prompt('Never touch legacy/'));
+    place.setDown(true);
+    await place.run('claude', mainStop('Noted.'));
+    place.setDown(false);
+    await place.run('claude', { ...base, hook_event_name: 'SessionStart', source: 'startup' });
+    expect(place.asked.at(-1)).toMatchObject({ subject: 'prompt.compile.demo', body: { after: 1 } });
+  });
+
   it('one that leaves nothing is a line of the log', async () => {
     const place = hookPlace();
     await place.run('claude', prompt('Hello'));

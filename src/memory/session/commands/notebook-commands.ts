@@ -170,8 +170,8 @@ export function answerBlocker(state: SessionState, args: ToolArguments<'blocker-
 
 function showingAnswer(task: string, text: string): Reply {
   return (state) => {
-    const said = factsOf(state).statements();
-    const fact = said.findLast(({ answer }) => answer?.task === task && answer.answer === text);
+    const statements = factsOf(state).statements();
+    const fact = statements.findLast(({ answer }) => answer?.task === task && answer.answer === text);
     return { answer: stillThere(fact?.answer, task), ref: fact?.ref };
   };
 }
@@ -199,8 +199,8 @@ function noteIn(state: SessionState, id: string, person: true | undefined) {
   const fact = factsOf(state)
     .statements()
     .find(({ note }) => note?.id === resolved.found.id);
-  const held = fact && heldFrom(person, fact);
-  return held === undefined ? resolved : { refusal: refuse('conflict', held, { id }) };
+  const why = fact && heldFrom(person, fact);
+  return why === undefined ? resolved : { refusal: refuse('conflict', why, { id }) };
 }
 
 function showingNote(id: string): Reply {

@@ -138,8 +138,8 @@ export function next(state: SessionState, args: Omit<ToolArguments<'task-next'>,
   const current = claimOf(board, id);
   if (claim === undefined || current.claimed_by === claim) return answer(showing(id));
   if (current.claimed_by !== undefined) {
-    const held = `${id} is ${claimedBy(current.claimed_by)} since ${current.claimed_at}`;
-    return refuse('conflict', `${held}: take another task`);
+    const conflict = `${id} is ${claimedBy(current.claimed_by)} since ${current.claimed_at}`;
+    return refuse('conflict', `${conflict}: take another task`);
   }
   const task = board.tasks.get(id);
   if (task !== undefined && !isOpen(task))
