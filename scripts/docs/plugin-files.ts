@@ -2,7 +2,7 @@ import { parse as parseToml } from 'smol-toml';
 import { CONNECT_CLIENTS, type ConnectClientName, SKILL } from '../../src/agents/connect/client-table.js';
 import { connectedText } from '../../src/agents/connect/config-edit.js';
 import type { Role } from '../../src/contracts/kinds.js';
-import { stablePrefix } from '../../src/prompt/role-contract.js';
+import { stablePrefix } from '../../src/contracts/kinds.js';
 
 /** The agents of the plugin for Claude Code, with the descriptions by which it chooses one. */
 const AGENTS = {

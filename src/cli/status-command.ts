@@ -8,7 +8,7 @@ import type { TimelineEntry } from '../contracts/replies/dispatch-result.js';
 import type { RunInitReply, RunStatusReply } from '../contracts/replies/plan-reply.js';
 import type { ToolReply } from '../contracts/requests.js';
 import { boardLine } from '../memory/session/task-board.js';
-import { learningsCommand } from '../prompt/iteration-sections.js';
+import { learningsCommand } from '../prompt/fill-prompt.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { age, counted, quoted } from '../shared/text.js';
 import { answerCommand } from '../work/task-step.js';

@@ -1,38 +1,49 @@
 import { type CompileRequest, type Including, includes } from '../contracts/compile-request.js';
 import { assertNever } from '../contracts/errors.js';
 import type { ReplyPart } from '../contracts/kinds.js';
+import { RECENT_STEPS } from '../contracts/kinds.js';
 import { type LearningsInPrompt, NO_LEARNINGS } from '../memory/learnings/learnings-state.js';
 import type { WordVectors } from '../memory/search/word-vectors.js';
-import { factsOf, type SessionState, seenState } from '../memory/session/session-state.js';
+import { factsOf, type SessionState, seenState, tracesOf } from '../memory/session/session-state.js';
+import { compactedReport, recentLines, summarise } from '../memory/traces/trace-summary.js';
 import { onceFor } from '../shared/collections.js';
+import { quoted, shellWord, type Tokenizer } from '../shared/text.js';
 import { DISPATCH } from './dispatch-prompt.js';
-import { fillPrompt, leftOutLine, type Sections, type Shown } from './fill-prompt.js';
+import {
+  beginnings,
+  fillPrompt,
+  type Item,
+  type Listed,
+  learningsCommand,
+  leftOutLine,
+  type Sections,
+  type Shown,
+  type ShownItem,
+  titled,
+  toolCommand,
+} from './fill-prompt.js';
 import { ITERATION } from './iteration-prompt.js';
-import { learningsCommand, toolCommand } from './iteration-sections.js';
 import { placeholdersOf } from './iteration-template.js';
 import {
+  type Chosen,
   type CommonSection,
   type CompiledAs,
-  DEFAULT_BUDGET,
-  joinedParts,
-  type PromptBudget,
-  type PromptDescriptor,
-  promptOverflow,
-} from './prompt-kind.js';
-import {
-  type Chosen,
   chosenOf,
+  DEFAULT_BUDGET,
   describeConsidered,
   describeFact,
   describeFile,
   describeLearnings,
   describeLines,
+  joinedParts,
   learningItems,
   learningsPart,
   learningsShown,
   notesPart,
-} from './prompt-report.js';
-import { traceItems } from './role-lines.js';
+  type PromptBudget,
+  type PromptDescriptor,
+  promptOverflow,
+} from './prompt-kind.js';
 import {
   bestFirst,
   cappedMemory,
@@ -43,8 +54,7 @@ import {
   notesLeftOut,
 } from './session-notes.js';
 import { SESSION_START } from './session-start-prompt.js';
-import { taskText } from './task-text.js';
-import { whatIsAhead } from './what-is-ahead.js';
+import { taskText, whatIsAhead } from './task-text.js';
 
 /** A compiled prompt with the facts and learnings that it shows, and the facts that it leaves out. */
 export type Compiled<Request extends CompileRequest> = Including<CompiledAs<Request['kind']>, Request> & {
@@ -136,7 +146,7 @@ function compileKind<Request extends CompileRequest, Section extends string, Own
     ...{ learnings: memory.learnings, compacted: trace.history, recent: trace.recent },
   };
   const command = (words: string) => toolCommand(binary, session, words);
-  const draft = kind.draft({ state, request, learnings, trace, common, command });
+  const draft = kind.draft({ state, request, learnings, demands: trace.demands, common, command });
   const sections = { ...common, ...draft.sections } as Sections<Section | CommonSection>;
   const notes = onceFor((shown: Shown<NoteSection>) => notesPart(memory, shown, at));
   const leftOut = (shown: Shown<Section | CommonSection>) =>
@@ -195,5 +205,48 @@ function compileKind<Request extends CompileRequest, Section extends string, Own
     ...draft.replyFields(shown, parts, prompt),
     budget: report,
     chosen: chosenOf(memory, facts, own, learningsShown(learnings, shown.learnings).ranked),
+  };
+}
+
+/** Returns the trace of an intent as items: its compacted history by lines, and the steps since. */
+function traceItems(
+  state: SessionState,
+  intent: string | undefined,
+  { tokenizer, maxSummaryTokens }: { readonly tokenizer: Tokenizer; readonly maxSummaryTokens: number },
+  binary: string,
+) {
+  const trace = intent === undefined ? undefined : tracesOf(state).intents.get(intent);
+  const summary = trace === undefined ? null : summarise(trace, tokenizer, maxSummaryTokens);
+  const { parts = [], demands = 0 } = summary ?? {};
+  const history = parts.map(
+    (text, index): Item => ({
+      whole: text,
+      // The tallies are one unit.
+      get forms() {
+        return index === 0 ? [text] : beginnings(text);
+      },
+    }),
+  );
+  const recent = (trace === undefined ? [] : recentLines(trace)).map((line) => ({ forms: beginnings(line) }));
+  const command = `${binary} log ${state.session} --trace ${shellWord(quoted(intent ?? ''))}`;
+  return {
+    /** By importance. */
+    history,
+    /** Indexes of constraints and requests in the history. */
+    demands: new Set(Array.from({ length: demands }, (_, index) => index)),
+    recent,
+    /** Renders the shown history; empty if nothing is. */
+    written: (shown: readonly ShownItem[]) =>
+      shown.length === 0
+        ? ''
+        : (summary?.write(new Map(shown.map(({ index, text }) => [index, text]))) ?? ''),
+    recentPart: (shown: readonly ShownItem[]) => ({ section: 'recent', text: titled(RECENT_STEPS, shown) }),
+    leftOut: (some: readonly ShownItem[], steps: readonly ShownItem[]): Listed[] => [
+      { name: 'the lines of the compacted history', items: history, shown: some, command },
+      { name: 'the recent steps', items: recent, shown: steps, command },
+    ],
+    /** Returns null if none of the history is shown. */
+    report: (shown: readonly ShownItem[] = []) =>
+      summary === null || shown.length === 0 ? null : compactedReport(summary),
   };
 }

@@ -1,9 +1,9 @@
 import { type DispatchRequest, includes } from '../contracts/compile-request.js';
 import type { Role } from '../contracts/kinds.js';
+import { stablePrefix } from '../contracts/kinds.js';
 import { ledgersOf } from '../memory/session/session-state.js';
 import { hashOf } from '../shared/hash.js';
 import { counted, quoted, shellWord } from '../shared/text.js';
-import { deltaPacket } from './delta-packet.js';
 import {
   allShown,
   beginnings,
@@ -21,10 +21,8 @@ import {
   type PromptBudget,
   type PromptDescriptor,
 } from './prompt-kind.js';
-import { stablePrefix } from './role-contract.js';
-import { guideLine, replanLines, unreadableLine } from './role-lines.js';
-import { answerItems, saidItems, withPlanText } from './task-text.js';
-import { planOfTask } from './what-is-ahead.js';
+import { deltaPacket, guideLine, replanLines, unreadableLine } from './role-lines.js';
+import { answerItems, planOfTask, saidItems, withPlanText } from './task-text.js';
 
 /**
  * A dispatch prompt: the stable prefix of the role, then the dynamic tail: task, a note on an unreadable result,
@@ -70,7 +68,7 @@ export const DISPATCH: PromptDescriptor<DispatchRequest, Section, Own> = {
     taskId,
     intent: activeIntentId,
   }),
-  draft({ state, request, trace }) {
+  draft({ state, request, demands }) {
     const { taskId, role, taskPrompt = '', binary } = request;
     const stable = request.systemPrompt ?? stablePrefix(role);
     const packet = deltaPacket(state, taskId, role);
@@ -97,7 +95,7 @@ export const DISPATCH: PromptDescriptor<DispatchRequest, Section, Own> = {
         ...packet.first,
         { section: 'task', only: task.constraints },
         ...packet.next,
-        { section: 'compacted', only: trace.demands },
+        { section: 'compacted', only: demands },
         ...BEST,
         { section: 'compacted' },
         { section: 'task' },

@@ -1,5 +1,6 @@
+import { projectOf } from '../contracts/names.js';
 import type { BudgetReport } from '../contracts/replies/compile-reply.js';
-import { clipText, lengthOf, recordOf, type Tokenizer } from '../shared/text.js';
+import { clipText, lengthOf, quoted, recordOf, type Tokenizer } from '../shared/text.js';
 
 /** The items of a prompt: their forms, the shown ones, and the line about the rest. */
 
@@ -84,6 +85,24 @@ export function leftOutLine(lists: readonly Listed[]): string {
     return [`${left > 0 ? left : 'parts'} of ${name} (\`${command}\`)`];
   });
   return parts.length === 0 ? '' : `${LEFT_OUT} ${parts.join(', ')}`;
+}
+
+/** Returns a command such as `throughline tool task-list --session demo`. */
+export function toolCommand(binary: string, session: string, words: string): string {
+  return `${binary} tool ${words.replace(/^\S+/, (name) => `${name} --session ${session}`)}`;
+}
+
+/** Also names the default project, since another one may be set where the command is run. */
+export function learningsCommand(binary: string, project: string | undefined): string {
+  return `${binary} learning ls --project ${projectOf(project)}`;
+}
+
+/** Quotes a text as one line. */
+/** Characters of a quoted line. */
+export const MAX_LINE = 500;
+
+export function line(text: string): string {
+  return clipText(quoted(text), MAX_LINE);
 }
 
 /**

@@ -32,7 +32,7 @@ import {
 } from './iteration-template.js';
 import type { CommonSection, CompiledAs, PromptDescriptor, PromptPart } from './prompt-kind.js';
 import { NOTE_SECTIONS } from './session-notes.js';
-import { goalOf, planProgress } from './what-is-ahead.js';
+import { goalOf, planProgress } from './task-text.js';
 
 /** Default token budget. */
 const USUAL = 8000;

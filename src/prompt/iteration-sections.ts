@@ -1,4 +1,3 @@
-import { projectOf } from '../contracts/names.js';
 import type { ProgressTask } from '../contracts/plan-requests.js';
 import { NOTE_TYPES } from '../contracts/session-meta-events.js';
 import { outlookOf, type PlannedTask, type TaskResults } from '../ledger/next-task.js';
@@ -18,7 +17,16 @@ import {
 } from '../memory/session/task-board.js';
 import { age, clipText, counted, lengthOf, quoted, quotedLines } from '../shared/text.js';
 import { claimNote, leftBy } from '../shared/wire-words.js';
-import { beginnings, type Item, isShortened, type Shown, type ShownItem, wholeItems } from './fill-prompt.js';
+import {
+  beginnings,
+  type Item,
+  isShortened,
+  line,
+  MAX_LINE,
+  type Shown,
+  type ShownItem,
+  wholeItems,
+} from './fill-prompt.js';
 
 /**
  * The lists of an iteration prompt, as items and as text. Each item quotes its author in one capped line. A shortened
@@ -36,7 +44,6 @@ export type IterationList =
   | 'blocked'
   | 'completed';
 
-const MAX_LINE = 500;
 const MAX_MESSAGE = 1000;
 /** No budget fits more of a specification. */
 const MAX_SPEC_LINES = 4000;
@@ -56,16 +63,6 @@ interface PromptList {
   readonly all: string;
   /** True if the text of an item exceeds its limit. */
   readonly cut: boolean;
-}
-
-/** Returns a command such as `throughline tool task-list --session demo`. */
-export function toolCommand(binary: string, session: string, words: string): string {
-  return `${binary} tool ${words.replace(/^\S+/, (name) => `${name} --session ${session}`)}`;
-}
-
-/** Also names the default project, since another one may be set where the command is run. */
-export function learningsCommand(binary: string, project: string | undefined): string {
-  return `${binary} learning ls --project ${projectOf(project)}`;
 }
 
 type Commanding = (words: string) => string;
@@ -322,10 +319,6 @@ function accomplished(iteration: Iteration, board: TaskBoard): string {
   });
   if (completed.length > 0) return `Completed ${completed.join(', ')}`;
   return `Worked on ${worked.map(({ id, task }) => (task ? `${id} ${title(task)}` : id)).join(', ')}`;
-}
-
-export function line(text: string): string {
-  return clipText(quoted(text), MAX_LINE);
 }
 
 function isLong(text: string): boolean {

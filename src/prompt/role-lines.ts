@@ -1,18 +1,210 @@
-import { KINDS, kindOf, type Role } from '../contracts/kinds.js';
+import { KINDS, type Kind, kindOf, type Role } from '../contracts/kinds.js';
 import type { StallSignal } from '../contracts/session-meta-events.js';
-import { signalsOf, type TaskLedger, type Try } from '../ledger/task-ledger.js';
+import { driftOf, outlookOf } from '../ledger/next-task.js';
+import type { DigestIssue } from '../ledger/outcome-digest.js';
+import { isSentBack, plainBlockers, signalsOf, type TaskLedger, type Try } from '../ledger/task-ledger.js';
+import { tokens } from '../memory/search/tokens.js';
 import { resolvedSettings } from '../memory/session/charter.js';
 import { unreadOf } from '../memory/session/known-rejections.js';
-import { ledgersOf, rejectionsOf, type SessionState, tracesOf } from '../memory/session/session-state.js';
-import { compactedReport, recentLines, summarise } from '../memory/traces/trace-summary.js';
-import { clipText, quoted, shellWord, type Tokenizer } from '../shared/text.js';
-import { fieldName, type PacketField } from './delta-packet.js';
-import { beginnings, type Item, type Listed, type ShownItem, titled } from './fill-prompt.js';
-import { RECENT_STEPS } from './role-contract.js';
+import { ledgersOf, rejectionsOf, type SessionState } from '../memory/session/session-state.js';
+import { clipText, distinctTexts, oneSpelling, quoted } from '../shared/text.js';
+import { beginnings, line, MAX_LINE, type ShownItem, type Stretch } from './fill-prompt.js';
 
-/** Instructions for an agent of a role: the first step, and what to do if results went wrong. */
+/**
+ * The delta packet: the ledgers' knowledge of a task as short texts, by field in the order of the prompt. The required fixes and
+ * blockers are essential.
+ */
+const TITLES = {
+  required_fixes: 'Required fixes',
+  blockers: 'Blockers',
+  issues: 'Findings of the last review',
+  assessment: 'Last review',
+  plan: 'In the plan',
+  summary: 'Last result',
+  earlier_summary: 'First result',
+  changed_files: 'Changed files',
+  failing_tests: 'Failing tests',
+  passing_tests: 'Passing tests',
+  /** Instead of the passing tests, if the review sent the work back. */
+  refuted_tests: 'Tests sent back',
+  follow_ups: 'Follow-ups',
+} as const;
+
+type PacketField = keyof typeof TITLES;
+const FIELDS = Object.keys(TITLES) as PacketField[];
+
+/** Fields of one text, and lists that take one line. The others are lists. */
+const SINGLE: ReadonlySet<PacketField> = new Set(['assessment', 'plan', 'summary', 'earlier_summary']);
+const ON_ONE_LINE: ReadonlySet<PacketField> = new Set(['changed_files', 'passing_tests', 'refuted_tests']);
+
+interface PacketEntry {
+  readonly field: PacketField;
+  readonly text: string;
+}
+
+/** Fields by importance to an agent that works, and to one that looks at the work of another. */
+const WORK_ORDER: readonly (readonly PacketField[])[] = [
+  ['failing_tests', 'changed_files'],
+  ['assessment', 'issues', 'summary', 'earlier_summary', 'plan'],
+];
+const LOOKING_ORDER: readonly (readonly PacketField[])[] = [
+  ['changed_files', 'failing_tests', 'summary', 'issues'],
+  ['earlier_summary', 'follow_ups', 'passing_tests', 'refuted_tests', 'assessment', 'plan'],
+];
 
 const MAX_TEXT = 300;
+/** A demand keeps all of its event's text, plus file and suggested fix. */
+const MAX_LOCATED = MAX_LINE + 2 * MAX_TEXT;
+const MAX_FILES = 20;
+
+/** A packet as items of a prompt. */
+export function deltaPacket(state: SessionState, taskId: string, role: Role) {
+  const { part } = kindOf(role);
+  const entries = entriesOf(state, taskId, part);
+  const stretch = (...fields: readonly PacketField[]): Stretch<'ledger'> => ({
+    section: 'ledger',
+    only: new Set(entries.flatMap(({ field }, index) => (fields.includes(field) ? [index] : []))),
+  });
+  const [first = [], next = []] = (part === 'work' ? WORK_ORDER : LOOKING_ORDER).map((fields) =>
+    fields.map((field) => stretch(field)),
+  );
+  const fieldOf = ({ index }: ShownItem) => entries[index]?.field;
+  return {
+    items: entries.map(({ text }) => ({ forms: beginnings(text) })),
+    essential: stretch('required_fixes', 'blockers'),
+    /** These come after the essentials, and before what is known of other tasks. */
+    ...{ first, next },
+    /** The fields of what is shown. */
+    fieldsOf: (shown: readonly ShownItem[]) => new Set(shown.flatMap((item) => fieldOf(item) ?? [])),
+    /** Renders what is shown: a title, and the entries of a list below it; a shortened list ends with the number left out. */
+    write: (shown: readonly ShownItem[]) => {
+      const lines = FIELDS.flatMap((field) => {
+        const texts = shown.filter((item) => fieldOf(item) === field).map(({ text }) => text);
+        if (texts.length === 0) return [];
+        const left = entries.filter((entry) => entry.field === field).length - texts.length;
+        const all = left > 0 ? [...texts, `${left} more`] : texts;
+        const title = TITLES[field];
+        if (SINGLE.has(field) || ON_ONE_LINE.has(field)) return [`${title}: ${all.join(', ')}`];
+        return [`${title}:`, ...all.map((text) => `- ${text}`)];
+      });
+      return lines.length === 0 ? '' : ['So far:', ...lines].join('\n');
+    },
+  };
+}
+
+function entriesOf(state: SessionState, taskId: string, part: Kind['part']): PacketEntry[] {
+  const ledger = ledgersOf(state).get(taskId);
+  const ofField = (field: PacketField, texts: readonly string[]) => texts.map((text) => ({ field, text }));
+  const plan = ofField('plan', planText(state, taskId));
+  if (ledger === undefined) return plan;
+  const { assessment, summary, firstSummary } = ledger;
+  const { files, failed, passed, followUps } = ledger.work;
+  const fixes = locatedFixes(distinctTexts(ledger.requiredFixes), ledger.issues);
+  const demands = fixes.map(({ text }) => clipText(quoted(text), MAX_LOCATED));
+  const issues = ledger.issues.filter((issue) => !fixes.some(({ issue: same }) => same === issue));
+  const shownFiles = files.slice(0, MAX_FILES).map(plain);
+  const more = files.length - shownFiles.length;
+  const isFirstAnother = firstSummary !== undefined && firstSummary !== summary;
+  const passing = isSentBack(ledger) ? 'refuted_tests' : 'passing_tests';
+  return [
+    ...ofField('required_fixes', demands),
+    ...ofField('blockers', distinctTexts(plainBlockers(ledger)).map(line)),
+    ...ofField('issues', issues.map(issueText)),
+    ...ofField('assessment', assessment === undefined ? [] : [assessment.replace('_', ' ')]),
+    ...plan,
+    ...ofField('summary', summary === undefined ? [] : [plain(summary)]),
+    ...ofField('earlier_summary', isFirstAnother ? [plain(firstSummary)] : []),
+    ...ofField('changed_files', more > 0 ? [...shownFiles, `${more} more`] : shownFiles),
+    ...ofField('failing_tests', failed.map(failingTest)),
+    // The next try needs to know what failed, others all of the work.
+    ...(part === 'work'
+      ? []
+      : [...ofField(passing, passed.map(plain)), ...ofField('follow_ups', followUps.map(plain))]),
+  ];
+}
+
+function issueText({ severity, file, message, fix }: DigestIssue): string {
+  const text = [severity, file, message].filter((part) => part !== undefined).join(': ');
+  return line(fix === undefined ? text : `${text} (fix: ${fix})`);
+}
+
+function failingTest({ command, failures, count }: TaskLedger['work']['failed'][number]): string {
+  const more = count - failures.length;
+  const listed = more > 0 ? [...failures, `${more} more`] : failures;
+  return line(listed.length === 0 ? command : `${command}: ${listed.join('; ')}`);
+}
+
+/** Returns the state of the task in the plan, if it is not simply pending. */
+function planText(state: SessionState, taskId: string): string[] {
+  const ledgers = ledgersOf(state);
+  const { planned } = outlookOf(state.run?.document.tasks ?? [], ledgers);
+  const place = planned.find(({ task }) => task.id === taskId);
+  if (place === undefined) return [];
+  const { task, isBlocked, isOptional, waitsFor } = place;
+  const parts = [
+    ...(task.status === 'pending' ? [] : [task.status]),
+    ...(isBlocked ? ['blocked'] : []),
+    ...(isOptional ? ['optional'] : []),
+    ...(waitsFor.length > 0 ? [`waits for ${waitsFor.join(', ')}`] : []),
+    ...driftOf([task], ledgers).map(({ message }) => message),
+  ];
+  return parts.length === 0 ? [] : [plain(parts.join('; '))];
+}
+
+function plain(text: string): string {
+  return clipText(quoted(text), MAX_TEXT);
+}
+
+/** Minimum share of a fix's words in the issue that it is about. */
+const ENOUGH = 0.6;
+
+/** A required fix with its issue, if the same review has one. */
+interface LocatedFix {
+  /** Includes additions from the issue: `name the field (src/a.ts; fix: throw with the name)`. */
+  readonly text: string;
+  /** The issue that the text covers completely. */
+  readonly issue?: DigestIssue;
+}
+
+/**
+ * Adds the file and suggested fix of its issue to each required fix, and the severity of an issue with the same text.
+ */
+export function locatedFixes(fixes: readonly string[], issues: readonly DigestIssue[]): LocatedFix[] {
+  return fixes.map((text) => {
+    const spelling = oneSpelling(text);
+    const same = issues.find(({ message }) => oneSpelling(message) === spelling);
+    if (same !== undefined) {
+      const { severity, file, fix } = same;
+      const suggested = fix === undefined || oneSpelling(fix) === spelling ? [] : [`fix: ${fix}`];
+      const located = file === undefined ? [severity] : [severity, file];
+      return { text: beside(text, [...located, ...suggested]), issue: same };
+    }
+    const { file, fix } = issueOf(text, issues) ?? {};
+    const where = file === undefined || text.includes(file) ? [] : [file];
+    const suggested = fix === undefined || text.includes(fix) ? [] : [`fix: ${fix}`];
+    return { text: beside(text, [...where, ...suggested]) };
+  });
+}
+
+function beside(text: string, more: readonly string[]): string {
+  return more.length === 0 ? text : `${text} (${more.join('; ')})`;
+}
+
+/** Returns the issue that shares most words, if enough; the first of equal ones. */
+function issueOf(text: string, issues: readonly DigestIssue[]): DigestIssue | undefined {
+  const fixTokens = tokens(`/${text}`);
+  let best: DigestIssue | undefined;
+  let most = Math.max(2, Math.ceil(ENOUGH * fixTokens.length)) - 1;
+  for (const issue of issues) {
+    const issueTokens = new Set(tokens(`/${issue.file ?? ''} ${issue.message} ${issue.fix ?? ''}`));
+    const shared = fixTokens.filter((word) => issueTokens.has(word)).length;
+    // "Case 7" and "case 8" differ, however many words they share.
+    if (shared <= most || fixTokens.some((word) => /\d/.test(word) && !issueTokens.has(word))) continue;
+    best = issue;
+    most = shared;
+  }
+  return best;
+}
 
 type Step = 'begin' | 'continue' | 'approved' | 'settle';
 
@@ -54,7 +246,7 @@ function stepOf(role: Role, ledger: TaskLedger | undefined): Step {
 
 /** `a`, `a and b`, `a, b and c` */
 function listed(fields: readonly PacketField[]): string {
-  const names = fields.map(fieldName);
+  const names = fields.map((field) => `the ${TITLES[field].toLowerCase()}`);
   const last = names.at(-1) ?? '';
   return names.length < 2 ? last : `${names.slice(0, -1).join(', ')} and ${last}`;
 }
@@ -78,7 +270,7 @@ export function replanLines(state: SessionState, taskId: string, role: Role): st
   return [
     `Replan: this task goes in circles. ${KINDS[role].prompt.replan}`,
     ...signals.map(({ signal, count, evidence }) => {
-      const shown = evidence.map(line).join('; ');
+      const shown = evidence.map(plain).join('; ');
       return `- ${signal} (${count} times), ${REPEATS[signal]}${shown === '' ? '' : `: ${shown}`}`;
     }),
     ...(tries.length === 0 ? [] : ['Tried already, the newest last:', ...tries.map(tried)]),
@@ -86,13 +278,11 @@ export function replanLines(state: SessionState, taskId: string, role: Role): st
 }
 
 function tried({ verdict, summary, refused = [] }: Try): string {
-  const what = summary === undefined ? `- ${verdict}` : `- ${verdict}: ${line(summary)}`;
+  const what = summary === undefined ? `- ${verdict}` : `- ${verdict}: ${plain(summary)}`;
   const end = /[.!?]$/.test(what) ? '' : '.';
-  return refused.length === 0 ? what : `${what}${end} Refused by the review: ${refused.map(line).join('; ')}`;
-}
-
-function line(text: string): string {
-  return clipText(quoted(text), MAX_TEXT);
+  return refused.length === 0
+    ? what
+    : `${what}${end} Refused by the review: ${refused.map(plain).join('; ')}`;
 }
 
 /**
@@ -107,51 +297,6 @@ export function unreadableLine(state: SessionState, taskId: string, role: Role):
   const [what, why] =
     code === 'deliveries_exhausted'
       ? ['could not be stored', '']
-      : ['could not be read', ` (${JSON.stringify(line(reason))})`];
+      : ['could not be read', ` (${JSON.stringify(plain(reason))})`];
   return `Unreadable: Your last result of this task ${what}${why}. Do not redo work that is done: return its result again as the contract above says.`;
-}
-
-/** The trace of an intent in a prompt: its compacted history by lines, and the steps since. */
-export type TraceItems = ReturnType<typeof traceItems>;
-
-export function traceItems(
-  state: SessionState,
-  intent: string | undefined,
-  { tokenizer, maxSummaryTokens }: { readonly tokenizer: Tokenizer; readonly maxSummaryTokens: number },
-  binary: string,
-) {
-  const trace = intent === undefined ? undefined : tracesOf(state).intents.get(intent);
-  const summary = trace === undefined ? null : summarise(trace, tokenizer, maxSummaryTokens);
-  const { parts = [], demands = 0 } = summary ?? {};
-  const history = parts.map(
-    (text, index): Item => ({
-      whole: text,
-      // The tallies are one unit.
-      get forms() {
-        return index === 0 ? [text] : beginnings(text);
-      },
-    }),
-  );
-  const recent = (trace === undefined ? [] : recentLines(trace)).map((line) => ({ forms: beginnings(line) }));
-  const command = `${binary} log ${state.session} --trace ${shellWord(quoted(intent ?? ''))}`;
-  return {
-    /** By importance. */
-    history,
-    /** Indexes of constraints and requests in the history. */
-    demands: new Set(Array.from({ length: demands }, (_, index) => index)),
-    recent,
-    /** Renders the shown history; empty if nothing is. */
-    written: (shown: readonly ShownItem[]) =>
-      shown.length === 0
-        ? ''
-        : (summary?.write(new Map(shown.map(({ index, text }) => [index, text]))) ?? ''),
-    recentPart: (shown: readonly ShownItem[]) => ({ section: 'recent', text: titled(RECENT_STEPS, shown) }),
-    leftOut: (some: readonly ShownItem[], steps: readonly ShownItem[]): Listed[] => [
-      { name: 'the lines of the compacted history', items: history, shown: some, command },
-      { name: 'the recent steps', items: recent, shown: steps, command },
-    ],
-    /** Returns null if none of the history is shown. */
-    report: (shown: readonly ShownItem[] = []) =>
-      summary === null || shown.length === 0 ? null : compactedReport(summary),
-  };
 }

@@ -26,17 +26,17 @@ import { leftBy, statementText } from '../shared/wire-words.js';
 import {
   beginnings,
   type Item,
+  learningsCommand,
   type Shown,
   type ShownItem,
   type Stretch,
   wholeItems,
 } from './fill-prompt.js';
-import { learningsCommand } from './iteration-sections.js';
 import { laterPart, type NoteContext, referenceOf } from './note-items.js';
 import type { CommonSection, CompiledAs, PromptDescriptor, PromptPart } from './prompt-kind.js';
-import { describeLearnings, originOf } from './prompt-report.js';
+import { describeLearnings, originOf } from './prompt-kind.js';
 import { contextOf } from './session-notes.js';
-import { goalOf, isOpenLedger, planProgress } from './what-is-ahead.js';
+import { goalOf, isOpenLedger, planProgress } from './task-text.js';
 
 /** Default token budget. The prompt is read at every start. */
 const USUAL = 500;

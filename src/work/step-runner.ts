@@ -1,6 +1,6 @@
 import { ThroughlineError } from '../contracts/errors.js';
+import { sentBackText } from '../contracts/kinds.js';
 import { redactedEnd } from '../memory/redaction/redactor.js';
-import { sentBackText } from '../prompt/role-contract.js';
 import { defined } from '../shared/collections.js';
 import { linkedSignal } from '../shared/deadlines.js';
 import { quoted } from '../shared/text.js';

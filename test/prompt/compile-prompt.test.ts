@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { type CompileRequestInput, compileRequest } from '../../src/contracts/compile-request.js';
-import { ROLES } from '../../src/contracts/kinds.js';
+import { ROLES, stablePrefix } from '../../src/contracts/kinds.js';
 import type { SessionEvent } from '../../src/contracts/session-events.js';
 import { createFactId } from '../../src/memory/facts/fact-types.js';
 import { evolve } from '../../src/memory/session/evolve-session.js';
 import { emptyState, type SessionState } from '../../src/memory/session/session-state.js';
 import { compilePrompt } from '../../src/prompt/compile-prompt.js';
-import { stablePrefix } from '../../src/prompt/role-contract.js';
 import { hostileTexts, implementer, recorded, reviewer, roleResults, stored } from '../support/builders.js';
 import { inPrompt, ranked } from '../support/learnings.js';
 import * as fc from '../support/properties.js';

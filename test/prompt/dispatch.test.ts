@@ -1,13 +1,12 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { FACT_TAGS, ROLES, type Role } from '../../src/contracts/kinds.js';
+import { FACT_TAGS, ROLES, type Role, stablePrefix } from '../../src/contracts/kinds.js';
 import type { RoleResult } from '../../src/contracts/results.js';
 import type { SessionEvent } from '../../src/contracts/session-events.js';
 import { evolve } from '../../src/memory/session/evolve-session.js';
 import { emptyState, type SessionState } from '../../src/memory/session/session-state.js';
 import { compilePrompt } from '../../src/prompt/compile-prompt.js';
 import { DEFAULT_BUDGET } from '../../src/prompt/prompt-kind.js';
-import { stablePrefix } from '../../src/prompt/role-contract.js';
 import { implementer, recorded, rejected, reviewer, stored } from '../support/builders.js';
 import { progressTask, runInitialized } from '../support/ledgers.js';
 import { TASK_PROMPT } from './budget-cases.js';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Role } from '../../src/contracts/kinds.js';
+import { stablePrefix } from '../../src/contracts/kinds.js';
 import type { StoredEntry } from '../../src/contracts/trace-entry.js';
 import { factsOfEvent } from '../../src/memory/facts/statements.js';
 import type { LearningsInPrompt } from '../../src/memory/learnings/learnings-state.js';
@@ -7,7 +8,6 @@ import { recordEntry } from '../../src/memory/traces/record-entry.js';
 import { compilePrompt } from '../../src/prompt/compile-prompt.js';
 import { ITERATION_TEMPLATE, PLAN_TEMPLATE } from '../../src/prompt/iteration-template.js';
 import { DEFAULT_BUDGET } from '../../src/prompt/prompt-kind.js';
-import { stablePrefix } from '../../src/prompt/role-contract.js';
 import { CLIENT_TAG, spokenAttacks } from '../support/attacks.js';
 import { implementer, recorded, rejected, reviewer } from '../support/builders.js';
 import { runInitialized } from '../support/ledgers.js';

@@ -1,7 +1,7 @@
 import type { Role } from '../../contracts/kinds.js';
+import { sentBackText } from '../../contracts/kinds.js';
 import type { ResultText } from '../../contracts/reading/last-result.js';
 import { resultAmongLines } from '../../memory/traces/labelled-lines.js';
-import { sentBackText } from '../../prompt/role-contract.js';
 import { type Answering, agentKey, type HookCall, type HookTools, roleOfAgent } from './hook-call.js';
 import { plainRole, resultId, taskIn, withResultId } from './hook-results.js';
 import { agentOf, shownTo, turnResult } from './hook-turn.js';

@@ -1,8 +1,8 @@
 import { codeOf, messageOf } from '../../contracts/errors.js';
 import type { Role } from '../../contracts/kinds.js';
+import { contractIn, isSentBackText, RECENT_STEPS } from '../../contracts/kinds.js';
 import { BEGIN } from '../../contracts/reading/last-result.js';
 import { LINES_WANTED } from '../../memory/traces/labelled-lines.js';
-import { contractIn, isSentBack, RECENT_STEPS } from '../../prompt/role-contract.js';
 import type { ThroughlineClient } from '../../sdk/throughline-client.js';
 import { withinDeadline } from '../../shared/deadlines.js';
 import { clipText, quoted } from '../../shared/text.js';
@@ -235,7 +235,7 @@ async function promptSubmitted(call: HookCall, tools: HookTools, unkept: Waiting
  * what a sub-agent is told or has returned in the background.
  */
 function isOfUser({ prompt, agent }: HookCall): boolean {
-  return !isSentBack(prompt) && !NOTIFIED.test(prompt) && agent === '';
+  return !isSentBackText(prompt) && !NOTIFIED.test(prompt) && agent === '';
 }
 
 /** Begins what Claude Code says to an agent whose background task has ended. */

@@ -15,7 +15,7 @@ import type { SessionLog } from '../../engine/ports/session-log.js';
 import { OneAtATime } from '../../engine/runtime/pacing.js';
 import { redactJson, type SecretScanner } from '../../memory/redaction/redactor.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
-import type { Chosen } from '../../prompt/prompt-report.js';
+import type { Chosen } from '../../prompt/prompt-kind.js';
 import { defined } from '../../shared/collections.js';
 import { hashOf } from '../../shared/hash.js';
 import { clipText } from '../../shared/text.js';

@@ -9,8 +9,7 @@ import { limitedWarnings } from '../../engine/runtime/pacing.js';
 import { type LearningsInPrompt, viewOf } from '../../memory/learnings/learnings-state.js';
 import type { SessionState } from '../../memory/session/session-state.js';
 import { placeholdersOf } from '../../prompt/iteration-template.js';
-import { taskText } from '../../prompt/task-text.js';
-import { whatIsAhead } from '../../prompt/what-is-ahead.js';
+import { taskText, whatIsAhead } from '../../prompt/task-text.js';
 import { LATE, withinDeadline } from '../../shared/deadlines.js';
 import type { Relevance } from '../common/process-parts.js';
 

@@ -6,9 +6,9 @@ import { HOOK_CLIENTS } from '../../../src/agents/hooks/hook-table.js';
 import { stateDirOf } from '../../../src/config/config.js';
 import { setPaused } from '../../../src/config/connected-projects.js';
 import type { ErrorCode } from '../../../src/contracts/error-codes.js';
+import { stablePrefix } from '../../../src/contracts/kinds.js';
 import type { TraceEntryInput } from '../../../src/contracts/trace-entry.js';
 import { LINES_WANTED } from '../../../src/memory/traces/labelled-lines.js';
-import { stablePrefix } from '../../../src/prompt/role-contract.js';
 import { connectFolder } from '../../support/connected.js';
 import { CLIENT_NAMES, hookPlace, payloadsOf } from './hooks.js';
 
