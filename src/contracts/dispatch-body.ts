@@ -179,7 +179,7 @@ function keptQuestion({ options, default: usual = '', ...question }: Question): 
   };
 }
 
-/** Cuts the texts and lists of a value, and leaves out fields without one. A list of which nothing is cut stays the same. */
+/** Cuts the texts and lists of a value, and leaves out fields without one. A value of which nothing is cut stays the same. */
 function clipped<Value>(value: Value): Value;
 function clipped(value: unknown): unknown {
   if (typeof value === 'string') return clipText(oneLine(value), MAX_TEXT);
@@ -189,6 +189,11 @@ function clipped(value: unknown): unknown {
   }
   if (!isObject(value)) return value;
   const kept: Record<string, unknown> = {};
-  for (const name of Object.keys(value)) if (value[name] !== undefined) kept[name] = clipped(value[name]);
-  return kept;
+  let isSame = true;
+  for (const name of Object.keys(value)) {
+    const part = clipped(value[name]);
+    isSame &&= part !== undefined && part === value[name];
+    if (part !== undefined) kept[name] = part;
+  }
+  return isSame ? value : kept;
 }

@@ -53,10 +53,7 @@ export function writeEvent<Event extends object>(
   event: Event,
   after?: number,
 ): Uint8Array {
-  // Concatenates text, since this runs for every result: copying the event with two more fields costs more.
-  const afterField = after === undefined ? '' : `"after":${after},`;
-  const json = JSON.stringify(event);
-  return Buffer.from(`{"${kind}":${JSON.stringify(key)},${afterField}${json.slice(1)}`);
+  return Buffer.from(JSON.stringify({ [kind]: key, after, ...event }));
 }
 
 /**

@@ -355,8 +355,9 @@ export function streamOf(layout: SessionLayout, session: Token): string {
 
 /** Returns the subject to publish an event on; every layout stores it as `session.<session>.<path>`. */
 export function publishedOn(layout: SessionLayout, session: Token, path: string): string {
-  const shard = shardOfStream(streamOf(layout, session));
-  return shard === undefined ? sessionSubject(session, path) : shardIntake(shard, session, path);
+  return layout.layout === 'per-session'
+    ? sessionSubject(session, path)
+    : shardIntake(shardOf(session, layout.shards), session, path);
 }
 
 export function layoutInWords(layout: SessionLayout): string {

@@ -79,7 +79,9 @@ export function factsToStore(
   const own = recorded.filter((fact, at) => recorded.findIndex((other) => saysTheSame(other, fact)) === at);
   // Nearly all: running the rules would take ten times as long.
   const isPlain =
-    DERIVED.every((field) => isDeepStrictEqual(result[field], outcome[field])) && factsAtMost(result) <= MOST;
+    DERIVED.every(
+      (field) => result[field] === outcome[field] || isDeepStrictEqual(result[field], outcome[field]),
+    ) && factsAtMost(result) <= MOST;
   if (isPlain) return { facts: own, omitted: 0, isComplete: false };
   const all = rules.extract({ role, result } as RoleResult, task);
   const derived = extractedFrom(FOLLOWING, role, task, outcome, own);

@@ -91,11 +91,13 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
     const { subject, intake = subject, format } = this.#layout;
     const { expectedSequence } = options;
     const path = format.pathOf(event);
+    const expected = format.expectedAt(path) ?? path;
+    const storedOn = subject(key, path);
     return {
       ...options,
       subject: intake(key, path),
-      storedOn: subject(key, path),
-      expectedOn: subject(key, format.expectedAt(path) ?? path),
+      storedOn,
+      expectedOn: expected === path ? storedOn : subject(key, expected),
       body: writeEvent(format, key, event, expectedSequence),
       // An expected event exists in its own generation alone.
       generation: expectedSequence ? undefined : this.#generation(key),

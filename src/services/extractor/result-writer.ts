@@ -92,11 +92,7 @@ export class ResultWriter {
     const place = placeOf(known, event);
     const write = () => this.#write(session, known, event, again, tries);
     const done = place.queue === undefined ? write() : place.queue.then(write, write);
-    place.queue = done;
-    const end = () => {
-      if (place.queue === done) place.queue = undefined;
-    };
-    done.then(end, end);
+    inQueue(place, done);
     return done;
   }
 
@@ -231,6 +227,15 @@ export class ResultWriter {
     this.#known.set(session, known);
     return known;
   }
+}
+
+/** Shares no closure with the append, which would be held with its event until the PubAck. */
+function inQueue(place: Place, done: Promise<unknown>): void {
+  place.queue = done;
+  const end = () => {
+    if (place.queue === done) place.queue = undefined;
+  };
+  done.then(end, end);
 }
 
 function placeOf({ places }: KnownResults, { data }: DispatchEvent): Place {
