@@ -42,7 +42,6 @@ export function connectedProject(stateDir: string, folder: string): ConnectedPro
   return record?.folder === main ? record : undefined;
 }
 
-/** Records that the user has connected a folder. */
 export function recordConnected(stateDir: string, folder: string, settings: ProjectSettings): void {
   const place = projectStateDir(stateDir, folder);
   makePrivateFolder(place);

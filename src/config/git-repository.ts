@@ -52,7 +52,6 @@ export function gitAbove(directory: string): string | undefined {
   }
 }
 
-/** Returns the current branch, if any. */
 export function branchOf(git: string): string | undefined {
   return /^ref: refs\/heads\/(\S+)/.exec(gitText(join(gitFolder(git), 'HEAD')))?.[1];
 }

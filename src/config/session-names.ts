@@ -22,7 +22,6 @@ interface UsedName {
   readonly born?: number;
 }
 
-/** Returns the session that a repository has used before. */
 export function keptSession(stateDir: string, { place, born }: Repository): Token | undefined {
   const last = usedNames(stateDir).findLast((used) => used.place === place && used.born === born);
   return last === undefined ? undefined : projectOf(last.session);
@@ -49,7 +48,6 @@ export function newSession(stateDir: string, repository: Repository, keep: boole
   );
 }
 
-/** Returns the address of the repository that has used a session first. */
 export function ownerOf(stateDir: string, session: Token): string | undefined {
   return usedNames(stateDir).find((used) => projectOf(used.session) === session)?.address;
 }

@@ -11,7 +11,6 @@ import { withoutCredentials } from '../shared/text.js';
  * the user's state directory. Never whatever listens on a port: that may be another user's.
  */
 
-/** Returns the default store of `up`. */
 export function userStore(stateDir: string): string {
   return join(stateDir, 'server');
 }
@@ -24,9 +23,7 @@ export type ServerInUse =
   | { readonly kind: 'team'; readonly url: string };
 
 interface NamedServer {
-  /** The value of `--nats`. */
   readonly nats?: string | undefined;
-  /** The value of `NATS_URL`. */
   readonly natsUrl?: string | undefined;
 }
 
@@ -38,7 +35,6 @@ export function serverInUse(stateDir: string, { nats, natsUrl }: NamedServer = {
   return team === undefined ? ownServer(userStore(stateDir)) : { kind: 'team', url: team };
 }
 
-/** Returns the user's own server on a store. */
 export function ownServer(store: string): ServerInUse & { readonly kind: 'own' } {
   const running = serverOnStore(store);
   return { kind: 'own', store, ...(running !== undefined && { running }) };

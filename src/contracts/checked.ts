@@ -139,7 +139,6 @@ function named(schema: z.ZodType, request: unknown): NamedRequest {
 /** The message is made only for the first faults. */
 type Tell = (path: readonly string[], message: () => string) => void;
 
-/** Renames the fields of one value. */
 type Plan = (value: unknown, path: readonly string[], tell: Tell) => unknown;
 
 /** Cached: walking a schema takes longer than renaming a request. */
@@ -224,7 +223,6 @@ function objectPlan(
   };
 }
 
-/** Dispatches on the discriminator. */
 function choicePlan(schema: z.ZodDiscriminatedUnion): Plan {
   const { discriminator } = schema.def;
   const options = schema.options.flatMap((option) => {

@@ -173,7 +173,6 @@ export type IterationRequest = z.output<typeof iterationRequest>;
 export type CompileHints = NonNullable<DispatchRequest['hints']>;
 export type SessionStartRequest = z.output<typeof sessionStartRequest>;
 
-/** True if the reply is to contain a part. */
 export function includes({ include, explain }: CompileRequest, part: ReplyPart): boolean {
   return explain || include?.some((included) => included === part) === true;
 }

@@ -22,7 +22,6 @@ export class ThroughlineError extends Error {
   }
 }
 
-/** Words or options that can never be right. */
 export function usageError(message: string): ThroughlineError {
   return new ThroughlineError('usage', message);
 }
@@ -36,7 +35,6 @@ export function systemCode(thrown: unknown): string | undefined {
   return thrown instanceof Error && 'code' in thrown && 'syscall' in thrown ? String(thrown.code) : undefined;
 }
 
-/** True if a file or one of its folders does not exist. */
 export function isMissing(thrown: unknown): boolean {
   const code = systemCode(thrown);
   return code === 'ENOENT' || code === 'ENOTDIR';

@@ -20,7 +20,6 @@ const traceRequest = traceAppendRequest.extend({
   entries: z.array(traceEntry).min(1).max(500).describe('What an agent did, one entry or several.'),
 });
 
-/** The schemas of a request and of its reply. */
 function schemasOf(subject: RequestName): [name: string, described: Described][] {
   const { summary, request, reply } = rowOf(subject);
   const schema = request === traceAppendRequest ? traceRequest : request;

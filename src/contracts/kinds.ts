@@ -30,22 +30,18 @@ export interface Kind {
   readonly part: 'work' | 'review' | 'note';
   /** The field of the verdict; a kind without one only records. */
   readonly verdictField?: VerdictField;
-  /** The next action by verdict. */
   readonly next: Readonly<Partial<Record<Verdict, NextAction>>>;
   /** Fields besides task, verdict and what any result may have. */
   readonly fields: readonly ResultField[];
-  /** The relations of the facts for verdict and summary. */
   readonly relations: { readonly verdict?: string; readonly summary: string };
   /** The session setting that limits its prompts and answers together. */
   readonly tokens: 'implementerTokens' | 'reviewerTokens';
   readonly prompt: KindWording;
 }
 
-/** The kind's texts in prompts. */
 interface KindWording {
   /** Who it is and what it does, two lines. */
   readonly intro: string;
-  /** The fields of its result. */
   readonly result: string;
   /** The first instruction, by what the ledger knows of the task. */
   readonly guide: {
@@ -216,7 +212,6 @@ export function bySeverity<Issue extends { readonly severity: Severity }>(issues
   return issues.toSorted((a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity));
 }
 
-/** A question of a result to a person. */
 interface Asked {
   text: string;
   options?: string[] | undefined;

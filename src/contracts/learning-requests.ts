@@ -39,9 +39,7 @@ const id = text(64).describe('Its id, or a unique prefix of at least three chara
 const reason = text(MAX_LEARNING).transform(quoted).optional().describe('Why, in words.');
 const limit = between(1, 1000).default(200).describe('Maximum length of the list.');
 const cursor = id.optional().describe('Cursor of the page: next of the previous page.');
-/** Default of a search. */
 export const DEFAULT_MAX_LEARNINGS = 5;
-/** Defaults of prompts. */
 export const PROMPT_LEARNINGS = { dispatch: 3, iteration: 5, 'session-start': 5 } as const;
 /** Minimum cosine of a learning found by meaning. */
 export const DEFAULT_MIN_SIMILARITY = 0.2;

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { ENDINGS, FACT_TAGS, ORIGINS, SEVERITIES } from './kinds.js';
 import { named, oneOf, string, strings } from './schema-fields.js';
 
-/** By what another statement ended a statement. */
 export const ended = named('Ended', 'The end of a statement by another one.', {
   by: string('Id of the statement that ended it, or the finished task.'),
   how: oneOf('Replaced, answered or settled.', ENDINGS),

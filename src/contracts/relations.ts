@@ -20,11 +20,9 @@ export const RELATIONS = {
   /** The answer to a question, or what became of something that was open: it names them in `replaces`. */
   settled: 'settled',
   noted: 'noted',
-  /** The git branch of a result. */
   branch: 'on_branch',
   /** A git branch, `branch:feat-x`, was merged or deleted: that closes the questions of results on it. */
   branchEnded: 'branch_ended',
-  /** The git commit of a result. */
   commit: 'at_commit',
   /** Something that the work added, and how to call it. */
   defined: 'defined_as',

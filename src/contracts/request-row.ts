@@ -14,7 +14,6 @@ function bounded(schema: z.ZodString, max: number) {
   return schema.min(1, 'must not be empty').max(max, `must be at most ${max} characters`);
 }
 
-/** An integer from `low` to `high`. */
 export function between(low: number, high: number) {
   const error = `must be ${low} to ${high}`;
   return z.int().min(low, error).max(high, error);

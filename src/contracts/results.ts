@@ -168,7 +168,6 @@ export const RESULTS = Object.fromEntries(
   readonly [R in Role]: z.ZodType<ResultOf<R>, ResultOf<R>>;
 };
 
-/** The schemas of the fields of a result. */
 export function resultFields(role: Role): Record<string, z.ZodType> {
   const { verdictField, fields } = kindOf(role);
   const roleFields = fields.map((field) => [field, FIELDS[field].optional()]);

@@ -235,7 +235,6 @@ function traceItems(
     /** Indexes of constraints and requests in the history. */
     demands: new Set(Array.from({ length: demands }, (_, index) => index)),
     recent,
-    /** Renders the shown history; empty if nothing is. */
     written: (shown: readonly ShownItem[]) =>
       shown.length === 0
         ? ''
@@ -245,7 +244,6 @@ function traceItems(
       { name: 'the lines of the compacted history', items: history, shown: some, command },
       { name: 'the recent steps', items: recent, shown: steps, command },
     ],
-    /** Returns null if none of the history is shown. */
     report: (shown: readonly ShownItem[] = []) =>
       summary === null || shown.length === 0 ? null : compactedReport(summary),
   };

@@ -164,7 +164,6 @@ function taskTextOf(taskPrompt: string) {
     objective,
     /** The non-empty lines after the objective. */
     lines: lines.map((line): Item => ({ whole: line, forms: beginnings(line) })),
-    /** Their indexes. */
     constraints: new Set(lines.flatMap((line, index) => (CONSTRAINT.test(line) ? [index] : []))),
   };
 }

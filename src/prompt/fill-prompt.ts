@@ -4,7 +4,6 @@ import { clipText, lengthOf, quoted, recordOf, type Tokenizer } from '../shared/
 
 /** The items of a prompt: their forms, the shown ones, and the line about the rest. */
 
-/** Something that a prompt may show. */
 export interface Item {
   /** Texts from the shortest useful one to the whole; each says more than the previous. */
   readonly forms: readonly string[];
@@ -13,14 +12,12 @@ export interface Item {
 }
 
 export interface ShownItem {
-  /** Index among the items of its section. */
   readonly index: number;
   readonly text: string;
   readonly whole: boolean;
 }
 
 export type Sections<Name extends string> = Readonly<Record<Name, readonly Item[]>>;
-/** The shown items by section, in order. */
 export type Shown<Name extends string> = Readonly<Record<Name, readonly ShownItem[]>>;
 
 /** A step in the order of importance. */
@@ -34,7 +31,6 @@ export interface Stretch<Name extends string> {
   readonly backwards?: boolean;
 }
 
-/** Makes items without shorter forms. */
 export function wholeItems(texts: readonly string[]): Item[] {
   return texts.map((text) => ({ forms: [text] }));
 }
@@ -44,7 +40,6 @@ export function wholeOf(item: Item): string {
   return item.whole ?? item.forms.at(-1) ?? '';
 }
 
-/** Shows all items whole. */
 export function allShown(items: readonly Item[]): ShownItem[] {
   return items.map((item, index) => ({ index, text: wholeOf(item), whole: true }));
 }
@@ -53,28 +48,23 @@ export function textOf(shown: readonly ShownItem[]): string {
   return shown.map(({ text }) => text).join('\n');
 }
 
-/** Returns an empty text if nothing is shown. */
 export function titled(title: string, shown: readonly ShownItem[]): string {
   return shown.length === 0 ? '' : `${title}\n${textOf(shown)}`;
 }
 
-/** True if anything of a section is left out or shortened. */
 export function isShortened(items: readonly Item[], shown: readonly ShownItem[]): boolean {
   return shown.length < items.length || shown.some(({ whole }) => !whole);
 }
 
-/** A named list that may be shown partially. */
 export interface Listed {
   readonly name: string;
   readonly items: readonly Item[];
   readonly shown: readonly ShownItem[];
   /** Original number, if some were cut before. */
   readonly total?: number | undefined;
-  /** Shows all of them. */
   readonly command: string;
 }
 
-/** The beginning of the line about what is left out. */
 const LEFT_OUT = 'Left out for space:';
 
 /** Renders one line that counts what is left out, with the commands that show it; empty if nothing is. */
@@ -97,7 +87,6 @@ export function learningsCommand(binary: string, project: string | undefined): s
   return `${binary} learning ls --project ${projectOf(project)}`;
 }
 
-/** Quotes a text as one line. */
 /** Characters of a quoted line. */
 export const MAX_LINE = 500;
 
@@ -179,7 +168,6 @@ export interface PromptPlan<Name extends string> {
   readonly order: readonly Stretch<Name>[];
   /** Original numbers of items of sections that were cut before. */
   readonly totals?: { readonly [Section in Name]?: number };
-  /** Renders the whole prompt. */
   readonly write: (shown: Shown<Name>) => string;
 }
 
@@ -192,7 +180,6 @@ interface Filled<Name extends string> {
 interface Written<Name extends string> {
   readonly shown: Shown<Name>;
   readonly prompt: string;
-  /** Tokens of the prompt. */
   readonly used: number;
 }
 

@@ -37,7 +37,6 @@ import { goalOf, planProgress } from './task-text.js';
 /** Default token budget. */
 const USUAL = 8000;
 
-/** Variables that are lists of the session. */
 const LISTED = ['goal', 'plan', 'inbox', 'spec', 'history', 'notes', 'tasks'] as const;
 
 const TASK_LISTS = ['ready', 'waiting', 'in_progress', 'blocked', 'completed'] as const;
@@ -186,7 +185,6 @@ export const ITERATION: PromptDescriptor<IterationRequest, Section, Pick<Compile
           {
             section: 'template',
             text: renderTemplate(template, values),
-            // The parts of the template, in their order.
             inner: [
               ...LISTED.filter((name) => used.has(name)).map((name) => ({
                 section: name,

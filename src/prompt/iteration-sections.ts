@@ -61,7 +61,6 @@ interface PromptList {
   readonly items: readonly Item[];
   readonly total: number;
   readonly all: string;
-  /** True if the text of an item exceeds its limit. */
   readonly cut: boolean;
 }
 
@@ -183,7 +182,6 @@ export function formatHistory(
   return [...shown.map(({ text }) => text), ...(rest === '' ? [] : [`-${rest}`])].join('\n');
 }
 
-/** Returns notes in order of creation. */
 export function noteList(all: readonly Note[], command: Commanding): PromptList {
   return {
     items: all.map(({ id, content }) => grown(quoted(content), (text) => `  - [${id}] ${text}`)),
@@ -229,7 +227,6 @@ export function formatInbox({ total, all }: PromptList, shown: readonly ShownIte
   return ['## Inbox', ...shown.map(({ text }) => text), ...more].join('\n');
 }
 
-/** Returns the goal as one line. */
 export function goalList(goal: string | undefined, all: string): PromptList {
   const text = quoted(goal ?? '');
   const items = text === '' ? [] : [grown(text, (some) => some, MAX_MESSAGE, LONG_STEP)];

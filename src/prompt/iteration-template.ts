@@ -127,7 +127,6 @@ export const ITERATION_TEMPLATE = iterationTemplate(TASKS_ON.board);
 /** For a session that has a plan, and no task on its board. */
 export const PLAN_TEMPLATE = iterationTemplate(TASKS_ON.plan);
 
-/** Names that an iteration template may use. */
 export const ITERATION_VARIABLES = [
   'session',
   'iteration',

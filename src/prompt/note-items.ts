@@ -62,14 +62,12 @@ const REQUIRED_HOW: Readonly<Record<string, string>> = {
 /** Prefixes of our own lines, which agents' text must not imitate. */
 const HEAD = /^(?:critical|important|minor|issue|required[ _]fix|blocked|suggested|review)\s*[:,]/iu;
 
-/** Renders a fact without its task, as one line. */
 function sayingOf(ranked: RankedFact): string {
   const head = headOf(ranked);
   const saying = quoted(`${head}${wordsOf(ranked)}`);
   return head === '' && HEAD.test(saying) ? `the task said: ${saying}` : saying;
 }
 
-/** Returns the prefix of a fact's line, or an empty text. */
 function headOf({ fact: { subject, relation, severity, sourceTaskId }, group }: RankedFact): string {
   const ownTask = subject === `task:${sourceTaskId}`;
   switch (group) {
@@ -151,7 +149,6 @@ export function filesPart(files: readonly string[]): string[] {
   return files.length === 0 ? [] : [`| Files: ${listed(files, SHOWN_FILES, ', ')}`];
 }
 
-/** Lists the first few, and the number of others. */
 function listed(all: readonly string[], most: number, separator: string): string {
   const rest = all.length > most ? ` and ${all.length - most} more` : '';
   return `${all.slice(0, most).join(separator)}${rest}`;
@@ -168,7 +165,6 @@ export function alikePart(count: number): string[] {
 
 const MAX_REPLACED = 60;
 
-/** Renders a path with the reason why it is likely. */
 export function fileLine({ path, why }: LikelyFile): string {
   return `- ${quoted(path)} (${why})`;
 }

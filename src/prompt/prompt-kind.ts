@@ -56,7 +56,6 @@ export interface PromptDescriptor<
 /** Sections of every kind: the notes, learnings, and the trace of the active intent. */
 export type CommonSection = NoteSection | 'learnings' | 'compacted' | 'recent';
 
-/** Parameters of a kind for the pipeline. */
 interface PromptAsks {
   /** Names the prompt in errors: `the iteration prompt`. */
   readonly name: string;
@@ -64,20 +63,17 @@ interface PromptAsks {
   readonly room: number;
   /** The task whose ledger is shown: its facts are not repeated. Empty for none. */
   readonly taskId: string;
-  /** The intent whose trace is shown. */
   readonly intent?: string | undefined;
   /** Introduces the notes, if no other part does. */
   readonly intro?: string;
 }
 
-/** The pipeline's data for a kind. */
 interface PromptInput<Request> {
   readonly state: SessionState;
   readonly request: Request;
   readonly learnings: LearningsInPrompt;
   /** Indexes of constraints and requests in the compacted history. */
   readonly demands: ReadonlySet<number>;
-  /** The common sections with all their items. */
   readonly common: Sections<CommonSection>;
   /** `throughline tool <words> --session <session>` */
   readonly command: (words: string) => string;
@@ -103,16 +99,12 @@ interface PromptDraft<Section extends string, Own extends object> {
   }[];
   /** The facts of its own sections that are shown. */
   readonly facts?: (shown: Shown<Section>) => readonly SessionFact[];
-  /** Renders the parts of the prompt. */
   readonly parts: (shown: Shown<Section>, common: CommonParts) => readonly PromptPart[];
-  /** Fields of the reply specific to this kind. */
   readonly replyFields: (shown: Shown<Section>, parts: readonly PromptPart[], prompt: string) => Own;
 }
 
-/** The source of a prompt line. */
 export type LineOrigin = Omit<PromptLine, 'from' | 'to' | 'section'> & { readonly section?: string };
 
-/** A part of a prompt. */
 export interface PromptPart {
   readonly section: string;
   /** Empty for an absent part. */
@@ -121,9 +113,7 @@ export interface PromptPart {
   readonly message?: 'system' | 'user';
   /** The sources of its lines, in order; lazy. */
   readonly lines?: () => readonly LineOrigin[];
-  /** The source of all its lines. */
   readonly origin?: LineOrigin;
-  /** Its parts. */
   readonly inner?: readonly PromptPart[];
 }
 
@@ -202,7 +192,6 @@ function noteOrigin(
   return fact === undefined ? { section } : { section, fact: fact.id, ...originOf(fact) };
 }
 
-/** Returns the task, the result and the event of a fact. */
 export function originOf({ sourceTaskId: task, sourceSequence: dispatch, eventSequence }: SessionFact) {
   return { task, dispatch, eventSequence };
 }
@@ -351,7 +340,6 @@ export interface Chosen {
   readonly learnings: readonly string[];
 }
 
-/** Limit of reported facts that were left out. */
 const MOST_LEFT = 10;
 
 /** Cheap, since it runs for every prompt: ids are made later by the one consumer that needs them. */

@@ -55,7 +55,6 @@ export function recallFrom(
   };
 }
 
-/** Returns the first of those that say the same. */
 function distinct(found: readonly SearchedFact[]): SearchedFact[] {
   const sayings = new Set<string>();
   return found.filter(({ entry }) => sayings.size < sayings.add(entry.saying).size);

@@ -57,7 +57,6 @@ const MAX_TEXT = 300;
 const MAX_LOCATED = MAX_LINE + 2 * MAX_TEXT;
 const MAX_FILES = 20;
 
-/** A packet as items of a prompt. */
 export function deltaPacket(state: SessionState, taskId: string, role: Role) {
   const { part } = kindOf(role);
   const entries = entriesOf(state, taskId, part);
@@ -74,7 +73,6 @@ export function deltaPacket(state: SessionState, taskId: string, role: Role) {
     essential: stretch('required_fixes', 'blockers'),
     /** These come after the essentials, and before what is known of other tasks. */
     ...{ first, next },
-    /** The fields of what is shown. */
     fieldsOf: (shown: readonly ShownItem[]) => new Set(shown.flatMap((item) => fieldOf(item) ?? [])),
     /** Renders what is shown: a title, and the entries of a list below it; a shortened list ends with the number left out. */
     write: (shown: readonly ShownItem[]) => {
@@ -251,7 +249,6 @@ function listed(fields: readonly PacketField[]): string {
   return names.length < 2 ? last : `${names.slice(0, -1).join(', ')} and ${last}`;
 }
 
-/** The repetition in words. */
 const REPEATS: Readonly<Record<StallSignal, string>> = {
   non_progress: 'blocked or failed, one after another',
   ping_pong: 'completed, then sent back by a review with the same findings, or no fewer',

@@ -103,7 +103,6 @@ const STRONG = 3;
 
 /** A query of a session's memory. */
 export interface MemoryAsked {
-  /** The task in words. */
   readonly text: string;
   /** Its facts are selected only if its ledger lacks them. */
   readonly taskId: string;
@@ -111,14 +110,11 @@ export interface MemoryAsked {
   /** Absent: all relevant ones. */
   readonly maxFacts?: number | undefined;
   readonly maxFiles: number;
-  /** The present time, if the request has it. */
   readonly now?: string | undefined;
   readonly hints?: CompileHints | undefined;
-  /** The git branch of the agent, if the request has it. */
   readonly branch?: string | undefined;
   /** True if the prompt lists the notes elsewhere. */
   readonly withoutNotes?: boolean | undefined;
-  /** Also report the candidates. */
   readonly explain?: boolean | undefined;
 }
 
@@ -248,7 +244,6 @@ export function memoryOf(state: SessionState, query: MemoryAsked, room: number, 
   };
 }
 
-/** Returns what the lines of a prompt need of the session. */
 export function contextOf(state: SessionState, now: string | undefined): NoteContext {
   const store = factsOf(state);
   const planned = new Set(state.run?.document.tasks.map(({ id }) => id));
@@ -262,7 +257,6 @@ export function contextOf(state: SessionState, now: string | undefined): NoteCon
   };
 }
 
-/** The most lines of a section. */
 const MOST: { readonly [Section in NoteSection]?: number } = { work: MOST_WORK, requirements: MAX_LEFT };
 
 /** The words of git, and of a commit with a type. */
@@ -347,7 +341,6 @@ export function cappedMemory(
   return { ...memory, ...some, totals: { ...lengths, learnings: learnings.length, ...memory.totals } };
 }
 
-/** Returns the shown facts in the order of the notes. */
 export function factsShown(memory: SessionMemory, shown: Shown<NoteSection>): RankedFact[] {
   return NOTE_SECTIONS.flatMap((name) => shown[name].flatMap(({ index }) => memory.facts[name][index] ?? []));
 }
@@ -369,7 +362,6 @@ export interface NotesAt {
   readonly intro?: string;
 }
 
-/** A line of the notes with its section and item. */
 interface NoteLine {
   readonly text: string;
   readonly section?: NoteSection;

@@ -243,7 +243,6 @@ function stated(all: readonly Stated[], context: NoteContext, isBrief: boolean):
   });
 }
 
-/** The first of those that say the same. */
 function distinct(all: readonly Stated[]): Stated[] {
   const spellings = new Set<string>();
   return all.filter(({ text }) => spellings.size < spellings.add(oneSpelling(text)).size);
@@ -335,7 +334,6 @@ function decisionsOf(holding: readonly SessionFact[], shown: readonly PastResult
   return distinct(facts.reverse());
 }
 
-/** Returns the facts of a relation that hold, newest first. */
 function statedAs(
   holding: readonly SessionFact[],
   name: string,

@@ -84,7 +84,6 @@ function planLines(
   ];
 }
 
-/** Returns a board task with its dependencies. */
 function boardLines({ board }: SessionState, task: Task): string[] {
   const title = ({ id, status }: Task) => {
     const { claimed_by: by } = claimOf(board, id);
@@ -109,7 +108,6 @@ function handoverLines(state: SessionState, taskId: string): string[] {
   return [`Handed over${by}: ${line(handover.note)}`];
 }
 
-/** Says that a task is completed, and by whom. */
 function doneLines(state: SessionState, taskId: string, planned: ProgressTask | undefined): string[] {
   const last = ledgersOf(state).get(taskId)?.last;
   const task = state.board.tasks.get(taskId);

@@ -118,12 +118,10 @@ interface Considered {
   readonly duplicateOf?: string;
 }
 
-/** Returns why a prompt shows a fact. */
 export function whyShown({ because, words }: Pick<Considered, 'because' | 'words'>): string {
   return words.length === 0 ? SHOWN[because] : `${SHOWN[because]} (${words.join(', ')})`;
 }
 
-/** Returns why a prompt does not show a fact or file. */
 export function whyLeft({ left = 'rank', duplicateOf }: Pick<Considered, 'left' | 'duplicateOf'>): string {
   return duplicateOf === undefined ? LEFT[left] : `${LEFT[left]} (${duplicateOf})`;
 }
@@ -153,7 +151,6 @@ interface Needs {
   readonly waiting: readonly string[];
 }
 
-/** Returns a sentence for each thing that needs a person. */
 export function needsText({ stalled, waiting }: Needs): string[] {
   return [...stalled.map(({ task, reason }) => `task ${task} is stalled: ${stallText(reason)}`), ...waiting];
 }

@@ -94,10 +94,8 @@ export const factShown = z.object({
   sequence,
 });
 
-/** A fact with its source and, once closed, what closed it. */
 export type FoundFact = Output<typeof foundFact>;
 export type FactsFound = Output<typeof factsFound>;
-/** The withdrawal of a fact. */
 export type Retraction = Output<typeof retraction>;
 export type FactShown = Output<typeof factShown>;
 

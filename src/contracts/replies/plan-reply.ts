@@ -178,5 +178,4 @@ export const runStatusReply = z.object({
 export type RunStatusReply = Output<typeof runStatusReply>;
 /** A task of a plan with its results. */
 export type PlanTaskView = Output<typeof planTask>;
-/** The reply of `run.init`. */
 export type RunInitReply = Output<typeof runInitReply>;

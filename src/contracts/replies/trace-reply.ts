@@ -65,7 +65,5 @@ export const tracesListed = z.object({
 });
 
 export type TracesListed = Output<typeof tracesListed>;
-/** The outcome of appending trace entries. */
 export type TraceAppended = Output<typeof traceAppended>;
-/** A trace entry as its event keeps it. */
 export type TraceFound = Output<typeof traceFound>;

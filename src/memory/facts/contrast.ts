@@ -59,7 +59,6 @@ interface Word {
   readonly gap: string;
 }
 
-/** Something that a sentence denies. */
 interface Denial {
   /** The term as the sentence writes it. */
   readonly term: string;
@@ -164,7 +163,6 @@ function keysOf(text: string): string[] {
   return wordsOf(text).map(({ key }) => key);
 }
 
-/** One key for singular and plural. */
 function keyOf(word: string): string {
   const lower = word.toLowerCase();
   return lower.length > 3 && /[^s]s$/.test(lower) ? lower.slice(0, -1) : lower;

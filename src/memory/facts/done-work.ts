@@ -3,7 +3,6 @@ import { RELATIONS } from '../../contracts/relations.js';
 import { tokens } from '../search/tokens.js';
 import { isSummary, type SessionFact } from './fact-types.js';
 
-/** Work that a result says was done. */
 export interface WorkDone {
   readonly sequence: number;
   readonly at: string;
@@ -71,7 +70,6 @@ function isNamed(action: readonly string[], words: ReadonlySet<string>, least: n
   return spare >= 0;
 }
 
-/** Returns the words that say what an action is about. */
 export function wordsOf(action: string): string[] {
   return tokens(`/${action}`).filter((word) => !DOING.has(word));
 }

@@ -28,7 +28,6 @@ const FOLLOWING_RULES = EXTRACTION_RULES.map((rule) =>
 );
 const FOLLOWING = new RuleBasedFactExtractor({ rules: FOLLOWING_RULES });
 
-/** The rules that give statements. */
 const STATING = new RuleBasedFactExtractor({
   rules: FOLLOWING_RULES.filter(({ name }) =>
     ['follow_up_actions', 'conventions', 'facts', 'suggestions', 'decisions', 'failed', 'questions'].includes(

@@ -79,7 +79,6 @@ export class RuleBasedFactExtractor implements IFactExtractor {
   }
 }
 
-/** Selects the rules that read a field of each kind. */
 function rulesByRole(rules: readonly ExtractionRule[]): Record<Role, ExtractionRule[]> {
   const runs = (role: Role) =>
     rules.filter(({ field }) => field === undefined || kindOf(role).fields.includes(field));
@@ -88,7 +87,6 @@ function rulesByRole(rules: readonly ExtractionRule[]): Record<Role, ExtractionR
 
 const RULES_BY_ROLE = rulesByRole(EXTRACTION_RULES);
 
-/** Combines a recorded fact with its dispatch and its event. */
 export function sessionFact(fact: RecordedFact, origin: DispatchOrigin, eventSequence = 0): SessionFact {
   const finding = fact.severity && { severity: fact.severity, ...(fact.fix && { fix: fact.fix }) };
   return {

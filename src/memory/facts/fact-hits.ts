@@ -40,7 +40,6 @@ export interface Lead {
   readonly isMeant: boolean;
 }
 
-/** A candidate fact with the decisions about it. */
 export class Candidate implements WeighedFact {
   readonly entry: IndexedFact;
   readonly because: WeighedFact['because'];
@@ -108,7 +107,6 @@ const NEAR = 8;
  */
 export class FactHits {
   readonly #index: FactIndex;
-  /** The facts with evidence, in the order in which they were found. */
   readonly #hits: IndexedFact[] = [];
   readonly #bits: Uint8Array;
   readonly #text: Float64Array;
@@ -132,7 +130,6 @@ export class FactHits {
     this.#pathWords = this.#addFrom(this.#index.changedFiles, words);
   }
 
-  /** Returns the words that count, the rarest first. */
   #addFrom(index: WordIndex<IndexedFact>, words: readonly string[]): string[] {
     const { averageLength } = index;
     const weighed = words.map((word) => {

@@ -31,7 +31,6 @@ export class FactIndex {
   readonly lasting = new FactsByAge();
   #findings = 0;
   #slots = 0;
-  /** Free places. */
   readonly #free: number[] = [];
 
   add(fact: SessionFact): void {
@@ -129,13 +128,11 @@ const MAX_MEANT = 300;
 const PATH = /[\w@./-]+/g;
 const DIGIT = /\d/;
 
-/** Data derived from the fact alone. */
 type Contents = Omit<IndexedFact, 'fact' | 'slot' | 'place' | 'meant' | 'saying'>;
 
 /** Cached: facts are immutable and may be in several stores. */
 const known = new WeakMap<SessionFact, Contents>();
 
-/** A fact with its search data. */
 export class IndexedFact implements IndexedText {
   readonly fact: SessionFact;
   /** Order within a dispatch. */
@@ -147,7 +144,6 @@ export class IndexedFact implements IndexedText {
   readonly standing!: number;
   /** Distinct tokens of object and subject, without the task, whose id says nothing. */
   readonly words!: readonly string[];
-  /** How often it has each word. */
   readonly times!: readonly number[];
   readonly length!: number;
   /** Number of words from the object, which come first. */

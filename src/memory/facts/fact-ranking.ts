@@ -27,7 +27,6 @@ import {
  * docs/contributing/benchmarks.md for quality figures and their measurement.
  */
 export interface FactsAsked {
-  /** The task in words. */
   readonly text: string;
   /** Its facts are left out, since its own ledger shows them. */
   readonly taskId: string;
@@ -55,7 +54,6 @@ export interface FactsAsked {
   readonly work?: readonly CoveringTask[] | undefined;
   /** The task works here: statements scoped elsewhere are left out, and rules of its files are always relevant. */
   readonly here?: Here | undefined;
-  /** True if the prompt lists the notes elsewhere. */
   readonly withoutNotes?: boolean | undefined;
   /** Decisions, conventions and facts in words to select even if nothing speaks for them; absent: none. */
   readonly lasting?: number | undefined;
@@ -319,7 +317,6 @@ class FactChoice {
     return this.isFull && this.#chosen.length < this.#most;
   }
 
-  /** Number of lasting facts among the chosen ones. */
   get lasting(): number {
     return this.#chosen.filter(({ entry }) => entry.isLasting).length;
   }

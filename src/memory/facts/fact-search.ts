@@ -3,7 +3,6 @@ import { isTelling, queryTokens, tokens } from '../search/tokens.js';
 import { type IndexedText, WordIndex } from '../search/word-index.js';
 import type { FactIndex, IndexedFact } from './fact-index.js';
 
-/** A fact that a search found. */
 export interface SearchedFact {
   readonly entry: IndexedFact;
   /** 0 to 1. */
@@ -22,7 +21,6 @@ const TASK = 0.7;
 /** The least likeness that finds a fact without a common word. */
 const NEAR = 0.3;
 
-/** A fact while it is searched. */
 interface Candidate {
   readonly entry: IndexedFact;
   /** BM25 of its own words, and likeness by meaning. */

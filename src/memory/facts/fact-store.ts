@@ -64,7 +64,6 @@ export class InMemorySessionFactStore {
   #newestOutcome = 0;
   /** The statements of results, by their text. */
   readonly #texts: Index = new Map();
-  /** By the id of the statement. */
   readonly #refs = new Map<string, Saying>();
   /** Statements of commands: notes and answers, closed or not. They are not dropped. */
   readonly #statements = new Set<Saying>();
@@ -224,7 +223,6 @@ export class InMemorySessionFactStore {
     return this.getValid().filter((fact) => fact.tags.some((tag) => tags.includes(tag)));
   }
 
-  /** The search index of the valid facts. */
   index(): FactIndex {
     if (this.#index === undefined) {
       this.#index = new FactIndex();
@@ -342,7 +340,6 @@ export class InMemorySessionFactStore {
     return this.#sayingOf(fact) !== undefined;
   }
 
-  /** Returns what its dispatch said with this text. */
   #sayingOf(fact: SessionFact): Saying | undefined {
     const group = this.#groups.get(groupName(fact)) ?? [];
     for (let at = placeOf(group, fact.sourceSequence); at < group.length; at += 1) {
@@ -368,7 +365,6 @@ export class InMemorySessionFactStore {
       );
   }
 
-  /** Returns the fact as retracted if its text was. */
   #retractionOf(fact: SessionFact): SessionFact | undefined {
     if (!this.#hasRetracted) return undefined;
     const group = this.#groups.get(groupName(fact)) ?? [];
@@ -446,7 +442,6 @@ export class InMemorySessionFactStore {
     if (isDoneBy(saying.actionWords, fact.sourceTaskId, done)) this.#close(saying, done);
   }
 
-  /** Returns the work of later dispatches. */
   #laterThan(dispatch: number): WorkDone[] {
     const later = new Map<number, SessionFact[]>();
     for (const outcomes of this.#outcomesByTask.values())
@@ -569,7 +564,6 @@ function closed({ ended: _, ...fact }: SessionFact, { at, sequence, ended }: Clo
   return { ...fact, validTo: at, closedBy: sequence, ...(ended && { ended }) };
 }
 
-/** The fact without what ended it. */
 function reopened(fact: SessionFact): SessionFact {
   const { retracted: _, ended: __, validTo: ___, closedBy: ____, ...open } = fact;
   return open;
@@ -636,7 +630,6 @@ function isQuestion({ subject, relation, sourceTaskId }: SessionFact): boolean {
   return relation === RELATIONS.asks && subject === `task:${sourceTaskId}`;
 }
 
-/** True if the answer is one to this question. */
 function isAnswerTo({ answer }: SessionFact, { object, sourceTaskId }: SessionFact): boolean {
   return (
     answer?.task === sourceTaskId &&
@@ -650,7 +643,6 @@ function isFinding({ relation }: SessionFact): boolean {
   return relation === 'must_fix' || relation === 'issue';
 }
 
-/** True for a note or an answer. */
 function isSaid({ note, answer }: SessionFact): boolean {
   return note !== undefined || answer !== undefined;
 }
@@ -667,7 +659,6 @@ function saidIn(
   };
 }
 
-/** True for something left to do. */
 function isAction({ relation }: SessionFact): boolean {
   return relation === RELATIONS.requires || relation === RELATIONS.suggested;
 }

@@ -358,7 +358,6 @@ export function isSummary({ relation }: Pick<Told, 'relation'>): boolean {
   return SUMMARIES.has(relation);
 }
 
-/** The first line of the facts in a prompt. */
 export const SESSION_CONTEXT_HEADER = '[Session Context]';
 /** Maximum length of a fact's line, in characters. */
 export const MAX_FACT_LINE = 120;

@@ -92,7 +92,6 @@ export function factOfId(facts: readonly SessionFact[], given: string): FactOfId
   return whole === undefined ? { candidates: [...found.keys()] } : { fact: whole };
 }
 
-/** Returns a fact with others about its subject, and the result that closed it. */
 export function factHistory(
   facts: readonly SessionFact[],
   fact: SessionFact,

@@ -34,7 +34,6 @@ export function statementKind(fact: RecordedFact): StatementKind | undefined {
   return group === 'conventions' ? 'rule' : 'note';
 }
 
-/** The facts of an event that are statements, in their order. */
 export function statementsOf(event: FactRecorded): readonly RecordedFact[] {
   return statingFacts(event).filter((fact) => statementKind(fact) !== undefined);
 }
@@ -54,7 +53,6 @@ export function factsOfEvent(event: FactRecorded): readonly RecordedFact[] {
   });
 }
 
-/** What the writer adds to an event about its statements. */
 export interface StatementsWritten extends Pick<FactRecorded['data'], 'refs' | 'ends' | 'not_ended'> {
   /** Facts that answer a question, with the question, by the id of the fact that they replace. */
   readonly answers: ReadonlyMap<string, RecordedFact>;
@@ -182,7 +180,6 @@ const MAX_ID = 80;
 
 type WhyNot = NonNullable<FactRecorded['data']['not_ended']>[number]['why'];
 
-/** Returns why a statement does not end another one. */
 function whyNot(fact: RecordedFact, target: SessionFact | undefined, dispatch: number): WhyNot | undefined {
   // A statement of a newer result cannot have been meant.
   if (target === undefined || target.sourceSequence >= dispatch) return 'unknown';
@@ -200,7 +197,6 @@ function idOf(number: number, at: number): string {
   return at === 0 ? `M${number}` : `M${number}.${at + 1}`;
 }
 
-/** The place of a statement among those of its result. */
 function placeOf(fact: RecordedFact): number {
   const kind = statementKind(fact);
   return kind === undefined ? STATEMENT_KINDS.length : STATEMENT_KINDS.indexOf(kind);

@@ -56,7 +56,6 @@ function listLearnings(state: LearningState, request: RequestArguments<'learning
   return answer(({ project }) => ({ project, learnings, ...more }));
 }
 
-/** Changes an active learning or a pending proposal. */
 function editLearning(state: LearningState, args: RequestArguments<'learning.edit'>): LearningDecision {
   if (args.content === undefined && args.type === undefined && args.tags === undefined) {
     return refuse('schema_invalid', 'content: give content, type or tags', { fields: ['content'] });
@@ -196,7 +195,6 @@ function resolveProposal(state: LearningState, given: string): Resolved<Proposal
   return resolve(state, state.proposals, given, 'proposal');
 }
 
-/** Refuses a learning that was retracted. */
 function resolveLearning(state: LearningState, given: string): Resolved<Learning> {
   const resolved = resolve(state, state.active, given, 'learning');
   if ('found' in resolved || resolved.refusal.code === 'ambiguous') return resolved;

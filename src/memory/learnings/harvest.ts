@@ -32,7 +32,6 @@ const METHODS = {
   convention: 'convention',
 } as const satisfies Record<(typeof DEMAND_KINDS)[number], string>;
 
-/** Limit of demands per review. */
 const MAX_DEMANDS = 50;
 
 /** Returns proposals for notes that the project does not have yet and has capacity for, in the order of the notes. */
@@ -53,7 +52,6 @@ export function noteProposals(project: LearningState, session: string, notes: It
   return [...found.values()].filter(() => reserve([{ session }]) !== undefined);
 }
 
-/** Returns the distinct demands of a review. */
 export function demandsOf(project: string, result: AnyResult) {
   const demands = new Map<string, { id: string; kind: Observation['kind']; text: string }>();
   const add = (kind: Observation['kind'], statement: string) => {
@@ -89,7 +87,6 @@ export function dueProposals(state: LearningState, ids: readonly string[], thres
   });
 }
 
-/** Limit of evidence per learning. */
 const MAX_EVIDENCE = 20;
 
 /**
@@ -126,9 +123,7 @@ function caseOf({ session, task }: LearningEvidence): string {
 
 /** Limit of pending proposals made by rules; further ones are proposed when seen again. */
 export const MAX_WAITING = 200;
-/** Limit per session. */
 export const MAX_WAITING_OF_SESSION = 40;
-/** Limit of manual proposals. */
 export const MAX_MANUAL = 1000;
 
 /** True while rules propose nothing. */
@@ -136,7 +131,6 @@ export function rulesPaused(state: LearningState): boolean {
   return countPending(state, isOfRules).all >= MAX_WAITING;
 }
 
-/** Returns the sessions for which rules pause. */
 export function sessionsPaused(state: LearningState): string[] {
   return [...countPending(state, isOfRules).bySession]
     .flatMap(([session, count]) =>
@@ -161,7 +155,6 @@ function capacityOf(state: LearningState): Reserve {
   };
 }
 
-/** Returns the refusal of a manual proposal beyond the limit. */
 export function noRoomByHand(state: LearningState): Refusal | undefined {
   const { all } = countPending(state, (proposal) => !isOfRules(proposal));
   if (all < MAX_MANUAL) return undefined;

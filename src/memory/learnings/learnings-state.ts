@@ -26,7 +26,6 @@ export interface LearningState {
   lastEventAt: string;
 }
 
-/** A reviewers' demand with its evidence. */
 export interface Observation {
   readonly kind: (typeof DEMAND_KINDS)[number];
   /** The first wording. */
@@ -57,7 +56,6 @@ export function learningBytes({ proposals, observations }: LearningState): numbe
   return ENTRY * (1 + proposals.size + observations.size);
 }
 
-/** The learning that an accepted proposal is. */
 export function learningOf(proposal: Proposal): Learning {
   const { id, type, content, tags, source, evidence, extractedAt, confidence } = proposal;
   const confirmedAt = proposal.decidedAt ?? extractedAt;
@@ -123,7 +121,6 @@ export function sameText(a: string, b: string): boolean {
 /** Minimum likeness of a near-duplicate. */
 const NEAR_DUPLICATE = 0.7;
 
-/** The distinct words of a text for comparison. */
 interface WordSet {
   readonly text: string;
   readonly words: ReadonlySet<string>;
@@ -155,7 +152,6 @@ const WORD =
 const NEGATION =
   /^(?:not|no|none|nothing|never|neither|nor|cannot|without|avoid|stop|forbid|(?:do|does|did|is|are|was|were|has|have|had|wo|ca|could|should|would|must|need)nt)$/;
 
-/** Returns the normalized words in order. */
 function wordsOf(text: string): string[] {
   const plain = text.normalize('NFKC').toLowerCase().replace(/['’]/g, '');
   return plain.match(WORD) ?? [];
@@ -207,7 +203,6 @@ function wordsOfLearning(learning: Learning): WordSet {
   return known;
 }
 
-/** Returns the active learning that says nearly the same. */
 export function nearDuplicate(state: LearningState, text: string, except: string) {
   let best: Learning | undefined;
   let closest = 0;
@@ -229,7 +224,6 @@ export interface LearningsInPrompt {
   readonly method: RelevanceMethod;
   /** The most relevant first. */
   readonly ranked: readonly RankedLearning[];
-  /** Active learnings. */
   readonly total: number;
   /** Pending proposals, the newest first. */
   readonly pending: readonly Proposal[];

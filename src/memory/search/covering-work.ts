@@ -30,7 +30,6 @@ const NEW_SHARE = 0.5;
 const ODDS = { base: 0.08, any: 0.49, best: 0.19, words: 0.83 } as const;
 /** Its best files that count: files that always change together say the same. */
 const BEST_FILES = 3;
-/** Number of likely files that count. */
 const COUNTED = 30;
 /** A file that more results than this share, or number, touched says nothing about their subject. */
 const BUSY_SHARE = 0.1;
@@ -127,7 +126,6 @@ function candidatesOf({ rows }: PastResults, worth: Float64Array): Candidate[] {
   return [...found.values()];
 }
 
-/** Returns the chance that a task with these files is of use. */
 function useOf(files: readonly number[], worth: Float64Array, words: number): number {
   const chances = files.map((file) => worth[file] ?? 0).sort((a, b) => b - a);
   const [best = 0] = chances;

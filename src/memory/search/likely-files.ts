@@ -15,7 +15,6 @@ import { rarity } from './word-index.js';
  * measurement.
  */
 export interface FileQuery {
-  /** The task in words. */
   readonly text: string;
   readonly maxFiles: number;
   /** Open files, relative to the project or absolute. */
@@ -72,7 +71,6 @@ type Evidence = (typeof EVIDENCE)[number];
 /** The contribution of each reason to the raw score: evidence, recency and class. */
 type FileReasons = Readonly<Record<string, number>>;
 
-/** A task with a similar result. */
 interface SimilarTask {
   readonly task: string;
   /** Similarity of its closest result, 0 to 1. */
@@ -80,7 +78,6 @@ interface SimilarTask {
   readonly files: readonly string[];
 }
 
-/** The answer to a query. */
 interface Recalled {
   /** Best first, then by path. Empty without evidence from words, similar results, names or hints. */
   readonly files: readonly LikelyFile[];
@@ -88,7 +85,6 @@ interface Recalled {
   readonly similar: readonly SimilarTask[];
 }
 
-/** Returns likely files and the most similar tasks. */
 export function recall(past: PastResults, query: FileQuery): Recalled {
   const { text } = query;
   const words = queryTokens(text);
@@ -226,7 +222,6 @@ function addNames(scores: Scores, text: string): void {
   }
 }
 
-/** Adds the files that the task names by their path. */
 function addNamedPaths(scores: Scores, text: string): void {
   const { past } = scores;
   const isKnown = (path: string) => (past.uses[past.paths.idOf(path) ?? -1] ?? 0) > 0;

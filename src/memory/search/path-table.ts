@@ -110,12 +110,10 @@ export function fileClass(path: string): FileClass {
   return PATTERNS.find(([, pattern]) => pattern.test(plain))?.[0] ?? 'src';
 }
 
-/** Characters around a path in a sentence. */
 const BETWEEN = /[\s"'`,;|<>]+/;
 const BEFORE = '([{*';
 const AFTER = ')]}*.!?:';
 const LINE = /:\d+(?::\d+)?$/;
-/** Limit of folders in a path. */
 const MAX_SEGMENTS = 32;
 
 /** Returns words that may be paths or file names: `src/a.ts` in `see (src/a.ts:12).` */
@@ -132,7 +130,6 @@ export function fileWords(text: string): string[] {
 /** Returns the words of a query that may be paths. Several searches of a prompt need them. */
 export const queryPaths = onceFor((query: string): readonly string[] => fileWords(query.slice(0, MAX_QUERY)));
 
-/** Strips surrounding punctuation. */
 function unwrapped(word: string): string {
   let [start, end] = [0, word.length];
   while (start < end && BEFORE.includes(word.charAt(start))) start += 1;

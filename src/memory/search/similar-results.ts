@@ -16,7 +16,6 @@ export interface TouchedClasses {
   readonly ofWords: readonly { readonly classes: readonly number[]; readonly holders: number }[];
 }
 
-/** Limit of similar results. */
 const SIMILAR = 20;
 /** Number of newer results that halves the weight of a result. */
 const HALF_LIFE = 600;

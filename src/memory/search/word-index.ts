@@ -1,6 +1,5 @@
 import { lowerBound } from '../../shared/collections.js';
 
-/** A text in an index of words. */
 export interface IndexedText {
   /** Higher than that of each text added before. */
   readonly slot: number;
@@ -33,7 +32,6 @@ export class WordIndex<Text extends IndexedText> {
     return this.#texts === 0 ? 1 : this.#words / this.#texts;
   }
 
-  /** Texts with this word. */
   of(word: string): Posting<Text> {
     return this.#postings.get(word) ?? NOWHERE;
   }

@@ -109,7 +109,6 @@ export class WordVectors {
     for (const row of rows) this.#add(row, sums);
   }
 
-  /** Returns the weight of the row. */
   #add(row: number, sums: Float64Array): number {
     const weight = this.#weights[row] as number;
     const begin = row * this.#dimensions;

@@ -13,7 +13,6 @@ import { stallThresholds } from '../../ledger/stall.js';
 import { ordered } from '../../shared/collections.js';
 import { clipText, oneLine } from '../../shared/text.js';
 
-/** The purpose and status of a session. */
 export const charterJson = z.object({
   status: z.enum(['open', 'completed']),
   /** Shown in lists. */
@@ -26,7 +25,6 @@ export const charterJson = z.object({
   project: z.string().exactOptional(),
   /** Why it was completed with open tasks. */
   completed_reason: z.string().exactOptional(),
-  /** Settings that were set. */
   settings: sessionSettings.exactOptional(),
   /** Set while it follows no plan because a person said so. */
   unfollowed: z.literal(true).exactOptional(),
@@ -63,7 +61,6 @@ type CharterEvent = EventOf<
   'session.opened' | 'session.completed' | 'session.restarted' | 'session.archived' | 'session.reopened'
 >;
 
-/** Merges new settings into the old ones. */
 export function recordSettings(charter: Charter, settings: SessionSettings | undefined): void {
   if (settings !== undefined) charter.settings = mergedSettings(charter.settings, settings);
 }
@@ -96,7 +93,6 @@ export function evolveCharter(charter: Charter, event: CharterEvent): void {
   }
 }
 
-/** A session's settings with defaults filled in. */
 export interface ResolvedSettings {
   readonly implementerTokens: number;
   readonly reviewerTokens: number;

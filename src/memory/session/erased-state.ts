@@ -39,7 +39,6 @@ function inPattern(character: string): string {
   return character === '(' ? '[([]' : character === ')' ? '[)\\]]' : `\\${character}`;
 }
 
-/** Returns what stands in the place of an erased text. */
 export function markOf(by: string, at: string): string {
   return `erased by ${by}, ${dayOf(at)}`;
 }

@@ -166,7 +166,6 @@ function counts({ lastEvent, lastCommand }: SessionState, { event, after = lastC
 /** More than a plan of common size has, and what it remembers. */
 const MAX_LEFT = 1000;
 
-/** Returns a result as one of another task id. */
 function addressed(event: FactRecorded, task: string): FactRecorded {
   const { dispatch, facts } = event.data;
   if (task === dispatch.task) return event;

@@ -69,7 +69,6 @@ export function evolveIterations(history: IterationHistory, event: IterationEven
   }
 }
 
-/** Records the tasks whose status an iteration changed. */
 export function recordWork(history: IterationHistory, event: TaskEvent): void {
   if (event.type !== 'task.status' && event.type !== 'task.claimed') return;
   const { iteration: number, task } = event.data;

@@ -8,7 +8,6 @@ import type { TaskLedger } from '../../ledger/task-ledger.js';
 import { defined } from '../../shared/collections.js';
 import { clipText } from '../../shared/text.js';
 
-/** A rejected dispatch as the fold keeps it. */
 export const rejected = z.object({
   sequence: z.number(),
   /** Sequence of its session event. */
@@ -38,7 +37,6 @@ export function rejectedBy({ data }: DispatchRejected, event: number): Rejected 
   return defined({ sequence, event, role, task, error });
 }
 
-/** Inserts a rejection in dispatch order and evicts the oldest. */
 export function addRejection(known: KnownRejection[], one: Rejected, ledgers: ReadonlyMap<string, Result>) {
   const at = known.findLastIndex(({ sequence }) => sequence < one.sequence) + 1;
   known.splice(at, 0, one);
@@ -66,7 +64,6 @@ export function unreadOf(known: readonly KnownRejection[], task: string, role?: 
   );
 }
 
-/** Returns the tasks whose last result could not be read. */
 export function unreadableTasks(known: readonly KnownRejection[]) {
   return known.flatMap((rejection) => {
     const { task } = rejection;

@@ -151,7 +151,6 @@ export function sessionFigures(state: SessionState): Figures {
   };
 }
 
-/** Returns the task and the summary of the newest result that has one. */
 function lastWork(state: SessionState): string | undefined {
   let newest: TaskLedger | undefined;
   for (const ledger of ledgersOf(state).values())

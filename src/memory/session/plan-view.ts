@@ -13,7 +13,6 @@ import { progressOf } from './plan-status.js';
 import { ledgersOf, outlook, rejectionsOf, type SessionState, seenState } from './session-state.js';
 import { claimOf, isOpen } from './task-board.js';
 
-/** Returns the tasks of the plan with their results, or those with a status. */
 function planTasks(state: SessionState, status?: PlanStatus): PlanTaskView[] {
   const seen = seenState(state);
   return outlook(seen)

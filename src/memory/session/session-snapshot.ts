@@ -98,7 +98,6 @@ export const stateJson = z.object({
   last: z.object({ task: z.number(), note: z.number(), message: z.number() }),
 });
 
-/** A state as its snapshot has it. */
 export type SessionStateJson = z.output<typeof stateJson>;
 
 /** Returns a state as plain JSON for a snapshot. Equal states have equal bytes. */

@@ -60,19 +60,15 @@ export const dispatchEntry = z.discriminatedUnion('kind', [
     digest: outcomeDigest,
     /** Key that recognizes the result if it is published again. */
     result: z.string().length(RESULT_KEY_LENGTH).exactOptional(),
-    /** Its entry in the trace of its intent. */
     trace: recordedEntry.exactOptional(),
-    /** The statements that it ends. */
     ends: statementEnds.exactOptional(),
   }),
   z.object({ kind: z.literal('rejected'), at: z.string(), ...rejected.shape }),
 ]);
 export type DispatchEntry = Output<typeof dispatchEntry>;
 
-/** Counts since the session began. */
 export type DispatchCounts = Record<Role | 'rejected', number>;
 
-/** The fold of dispatches, in order. */
 export interface DispatchMemory {
   readonly facts: InMemorySessionFactStore;
   readonly counts: DispatchCounts;
@@ -163,7 +159,6 @@ export function ledgersOf(state: SessionState): ReadonlyMap<string, TaskLedger> 
   return new Map(seen);
 }
 
-/** Returns the answers that hold, in the order in which they were given. */
 export function answersOf(state: SessionState): Answer[] {
   return factsOf(state)
     .statements()

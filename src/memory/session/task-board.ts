@@ -113,7 +113,6 @@ export function claimOf({ claims }: TaskBoard, id: string): Claim {
   return claims.get(id) ?? {};
 }
 
-/** True while an agent works on a task. */
 function isHeld(board: TaskBoard, id: string): boolean {
   const task = board.tasks.get(id);
   return claimOf(board, id).claimed_by !== undefined && (task === undefined || isOpen(task));
@@ -287,7 +286,6 @@ type Ledgers = ReadonlyMap<string, { readonly last: LastOutcome }>;
 /** Results of a task of the plan by which an agent has returned its work. */
 const RETURNED: ReadonlySet<OutcomeName> = new Set(['implementer_completed', 'reviewer_approved']);
 
-/** Returns true if the agent that has claimed a task has returned its work. */
 export function hasReturned(board: TaskBoard, id: string, ledgers: Ledgers): boolean {
   const task = board.tasks.get(id);
   if (task !== undefined) return task.result?.outcome === 'implementer_completed';
@@ -303,7 +301,6 @@ export function holderOf(board: TaskBoard, id: string, ledgers: Ledgers): string
   return isOver ? undefined : claimOf(board, id).claimed_by;
 }
 
-/** An unfinished dependency, and why. */
 export type Unresolved = Output<typeof taskView>['unresolved'][number];
 
 /** Returns the dependencies that are not completed; missing or cancelled ones never will be. */

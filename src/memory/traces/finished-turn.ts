@@ -52,14 +52,12 @@ export interface FilesChanged {
 interface TurnParts {
   /** The user's request; empty for an agent that was called by another agent. */
   readonly request: string;
-  /** The last message of the agent. */
   readonly message: string;
   readonly entries: readonly RecordedEntry[];
   /** Commits that it made: then something has changed whatever the tools say. */
   readonly commits: readonly string[];
   /** The user's answer to what the agent asked before. */
   readonly answer?: string | undefined;
-  /** What git says that it changed. */
   readonly git?: FilesChanged | undefined;
 }
 
@@ -352,7 +350,6 @@ function doneIn(sentence: string, words = 2): string | undefined {
   return isShort || EMPTY.test(text) || INTENDS.test(text) ? undefined : clipText(text, MAX_SENTENCE);
 }
 
-/** A text without the marks of Markdown. */
 function plainText(text: string): string {
   return oneLine(
     text

@@ -1,4 +1,3 @@
-/** A block of code. */
 const CODE = /^ {0,3}(```|~~~)[\s\S]*?(^ {0,3}\1|$(?![\s\S]))/gm;
 /** A line that begins an item, a heading or a row of a table. */
 const BEGINNING = /^\s*(?:[-*+#>|]|\d+[.)]|[a-d]\)|[A-Z][A-Z ]+:)\s/;
@@ -20,7 +19,6 @@ export function paragraphsOf(text: string): Paragraph[] {
     .map((line) => ({ text: line.replace(MARK, '').trim(), kind: kindOfLine(line) }));
 }
 
-/** A text without its blocks of code. */
 export function withoutCode(text: string): string {
   return text.replaceAll('\r', '').replace(CODE, '\n\n');
 }
@@ -34,7 +32,6 @@ function kindOfLine(line: string): Paragraph['kind'] {
   return MARK.test(line) ? 'item' : 'text';
 }
 
-/** The sentences of one paragraph. */
 export function sentencesOf(paragraph: string): string[] {
   const sentences: string[] = [];
   let start = 0;

@@ -130,7 +130,6 @@ function withoutStored({ stored: _, ...entry }: StoredEntry): RecordedEntry {
   return entry;
 }
 
-/** Adds an entry to the trace of its intent. */
 function traceEntry(traces: Traces, { at: _at, ...entry }: RecordedEntry): void {
   const { intent } = entry;
   if (intent === null) {
@@ -163,7 +162,6 @@ function forgetOldest(intents: Map<string, IntentTrace>): void {
   }
 }
 
-/** Verdicts of what did not end well. */
 const FAILURES: ReadonlySet<Verdict> = new Set(['blocked', 'failed', 'needs_changes']);
 
 export function isFailure(verdict: Verdict): boolean {

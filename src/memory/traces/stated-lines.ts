@@ -88,12 +88,10 @@ export function isFinding(sentence: string): boolean {
   );
 }
 
-/** True if a sentence of an agent tells what is left to do. */
 export function isLeftOpen(sentence: string): boolean {
   return wordings.some(({ open }) => open.test(sentence));
 }
 
-/** True if a sentence of an agent offers more work, or asks for leave. */
 export function isOffer(sentence: string): boolean {
   return wordings.some(({ offers }) => offers.test(sentence));
 }

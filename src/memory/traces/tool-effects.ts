@@ -33,7 +33,6 @@ const CHANGING_PROGRAMS = new Set(
 const CHANGING_WORDS =
   /^(git (add|commit|apply|mv|rm|push|pull|merge|rebase|checkout|switch|restore|reset|stash|clone|init|cherry-pick|revert)|(npm|pnpm|yarn|bun|pip3?|uv|poetry|cargo|gem|apt|apt-get|brew|composer) (-\S+ )*(install|i|ci|add|remove|uninstall|update|upgrade|sync)|(sed|perl) (\S+ )*-i)\b/;
 const READING_WORDS = /^(git (status|log|diff|show|branch|blame|grep|ls-files|rev-parse|remote)|sed -n)\b/;
-/** A redirection into a file. */
 const REDIRECTION = /(?<![\d&>=<-])>>?\s*(?![&>\s]|\/dev\/null)/;
 /** Words before the program in a part of a command. */
 const PREFIX = /^((sudo|time|env|\w+=\S*)\s+)+/;
@@ -119,7 +118,6 @@ function namesFile(part: string, file: string): boolean {
   return part.includes(baseOf(file));
 }
 
-/** The name of a file without its folders. */
 export function baseOf(file: string): string {
   return file.slice(file.lastIndexOf('/', file.length - 2) + 1);
 }

@@ -11,7 +11,6 @@ import {
   without,
 } from './intent-trace.js';
 
-/** The line that opens a summary. */
 export const SUMMARY_HEADER = '[Compacted History]';
 /** Most tokens of a summary. */
 export const DEFAULT_SUMMARY_TOKENS = 1200;
@@ -37,7 +36,6 @@ const SECTIONS = Object.keys(TITLES) as SectionName[];
 /** Lists that share what room there is. */
 const SHARING = ['unresolved', 'steps', 'runs', 'decisions', 'changed'] as const;
 
-/** A line of a summary. */
 interface Part {
   readonly section: SectionName;
   readonly text: string;

@@ -35,7 +35,6 @@ const COMMANDS = {
   [Name in ToolName]?: (state: SessionState, args: ToolArguments<Name>) => Decision;
 };
 
-/** A tool that is decided on the state of its session. */
 export type CommandName = keyof typeof COMMANDS;
 export const COMMAND_NAMES = Object.keys(COMMANDS) as CommandName[];
 
@@ -43,7 +42,6 @@ const DECIDE: {
   readonly [Name in CommandName]: (state: SessionState, args: ToolArguments<Name>) => Decision;
 } = COMMANDS;
 
-/** Commands for a completed session. */
 const OF_COMPLETED: ReadonlySet<CommandName> = new Set([
   'session-restart',
   'session-archive',
@@ -75,7 +73,6 @@ type View<Name extends ToolName> = (
   args: ToolArguments<Name>,
 ) => Omit<ToolReply<Name>, 'sequence'>;
 
-/** Views of a session's state as shown, by the tools that ask for them. */
 export const SESSION_VIEWS = {
   'task-list': ({ board }, { status }) => ({
     tasks: [...board.tasks.values()]

@@ -61,13 +61,11 @@ export const MOST = {
   text: 1_000_000,
 } as const;
 
-/** Refuses one more item at the limit. */
 export function full(what: string, count: number, most: number, fix: string): Refusal | undefined {
   const message = `the session holds ${count} ${what}, the limit is ${most}: ${fix}`;
   return count < most ? undefined : refuse('limit_reached', message, { limit: most });
 }
 
-/** Refuses a text beyond the session's limit. */
 export function fullText(
   what: string,
   others: Iterable<{ readonly content: string }>,
@@ -82,7 +80,6 @@ export function fullText(
 }
 
 const SHORTEST_PREFIX = 3;
-/** Limit of ids in a message. */
 const SHOWN = 5;
 
 type Resolved<T> = { readonly found: T } | { readonly refusal: Decision };

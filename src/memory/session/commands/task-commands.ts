@@ -162,7 +162,6 @@ export function candidates(state: SessionState, agent = ''): string[] {
   return [...[...claimed, ...planned, ...nextTasks(board)].map(({ id }) => id), ...plan.ready];
 }
 
-/** Resolves the id of a task of the plan, else of the board. */
 export function boardOrPlan(
   { run, board }: SessionState,
   given: string,
