@@ -121,10 +121,7 @@ export const HEADERS = {
   retryId: 'Throughline-Retry-Id',
 } as const;
 
-/** `dispatch.<session>.<role>` */
-export function dispatchSubject(session: Token, role: Role): string {
-  return `dispatch.${session}.${role}`;
-}
+export const dispatchSubject = (session: Token, role: Role) => `dispatch.${session}.${role}`;
 
 /**
  * Makes the `Nats-Msg-Id` of a dispatch. Deduplication covers the whole stream `DISPATCH`: if others could guess an id,
@@ -180,35 +177,21 @@ export function scopedRequest(subject: string, body: object): string {
     : subject;
 }
 
-/** `health.<service>` */
-export function healthSubject(service: string): string {
-  return `health.${service}`;
-}
+export const healthSubject = (service: string) => `health.${service}`;
 
-/** `rejected.<session>.<role>`, with `_` for an invalid part. */
-export function rejectedSubject(session: Token | undefined, role: Role | undefined): string {
-  return `rejected.${session ?? '_'}.${role ?? '_'}`;
-}
+/** `_` stands for an invalid part. */
+export const rejectedSubject = (session: Token | undefined, role: Role | undefined) =>
+  `rejected.${session ?? '_'}.${role ?? '_'}`;
 
-/** `rejected.<session>.<role>`, with `*` for a part that is left out. */
-export function rejectedSubjects(session: Token | undefined, role: Role | undefined): string {
-  return `rejected.${session ?? '*'}.${role ?? '*'}`;
-}
+/** `*` stands for a part that is left out. */
+export const rejectedSubjects = (session: Token | undefined, role: Role | undefined) =>
+  `rejected.${session ?? '*'}.${role ?? '*'}`;
 
-/** `$KV.session_index.<session>` */
-export function indexSubject(session: Token | '*'): string {
-  return `$KV.${INDEX_BUCKET}.${session}`;
-}
+export const indexSubject = (session: Token | '*') => `$KV.${INDEX_BUCKET}.${session}`;
 
-/** `compiled.<session>` */
-export function compiledSubject(session: Token): string {
-  return `compiled.${session}`;
-}
+export const compiledSubject = (session: Token) => `compiled.${session}`;
 
-/** `SESSION_<session>` */
-export function sessionStream(session: Token): string {
-  return `${SESSION_STREAM_PREFIX}${session}`;
-}
+export const sessionStream = (session: Token) => `${SESSION_STREAM_PREFIX}${session}`;
 
 export function sessionOfStream(stream: string): Token | undefined {
   if (!stream.startsWith(SESSION_STREAM_PREFIX)) return undefined;
@@ -220,10 +203,8 @@ export function sessionOfStream(stream: string): Token | undefined {
 export const ALL_SESSIONS = 'session.>';
 export const ALL_SHARDS = 'sessions.>';
 
-/** `SESSIONS_07`: the stream of one shard; two hexadecimal digits. */
-export function shardStream(shard: number): string {
-  return `${SHARD_STREAM_PREFIX}${twoDigits(shard)}`;
-}
+/** `SESSIONS_07`; two hexadecimal digits. */
+export const shardStream = (shard: number) => `${SHARD_STREAM_PREFIX}${twoDigits(shard)}`;
 
 export function shardOfStream(stream: string): number | undefined {
   if (!stream.startsWith(SHARD_STREAM_PREFIX)) return undefined;
@@ -245,10 +226,7 @@ export function shardIntake(shard: number, session: Token, path: string): string
   return `sessions.${twoDigits(shard)}.${session}.${path}`;
 }
 
-/** `sessions.<shard>.*.>` */
-export function shardSubjects(shard: number): string {
-  return `sessions.${twoDigits(shard)}.*.>`;
-}
+export const shardSubjects = (shard: number) => `sessions.${twoDigits(shard)}.*.>`;
 
 /** The subjects of published events, by layout. */
 export const PUBLISHED_EVENTS = { 'per-session': 'session.*.>', sharded: 'sessions.*.*.>' } as const;
@@ -272,15 +250,10 @@ export function announcedOn(session: Token): string[] {
   return [sessionSubjects(session), `sessions.*.${session}.>`];
 }
 
-/** `session.<session>.<path>`; the path is `result.<number>`, `command.<type>` or the type of another event. */
-export function sessionSubject(session: Token, path: string): string {
-  return `session.${session}.${path}`;
-}
+/** The path is `result.<number>`, `command.<type>` or the type of another event. */
+export const sessionSubject = (session: Token, path: string) => `session.${session}.${path}`;
 
-/** `session.<session>.>` */
-export function sessionSubjects(session: Token): string {
-  return `session.${session}.>`;
-}
+export const sessionSubjects = (session: Token) => `session.${session}.>`;
 
 /**
  * Makes the token of a project: other characters become `-`, so `my app` and `my-app` are the same. Names that lose
@@ -294,15 +267,9 @@ export function projectOf(name: string | undefined): Token {
   return token(kept === '' ? DEFAULT_PROJECT : kept, 'project');
 }
 
-/** `learning.<project>.<type>` */
-export function learningSubject(project: Token, type: string): string {
-  return `learning.${project}.${type}`;
-}
+export const learningSubject = (project: Token, type: string) => `learning.${project}.${type}`;
 
-/** `learning.<project>.>` */
-export function learningSubjects(project: Token): string {
-  return `learning.${project}.>`;
-}
+export const learningSubjects = (project: Token) => `learning.${project}.>`;
 
 export function projectOfSubject(subject: string): Token | undefined {
   const [first, project, type] = subject.split('.');

@@ -5,6 +5,7 @@ import { ledgersOf } from '../memory/session/session-state.js';
 import { hashOf } from '../shared/hash.js';
 import { counted, quoted, shellWord } from '../shared/text.js';
 import {
+  allOf,
   allShown,
   beginnings,
   type Item,
@@ -12,6 +13,7 @@ import {
   type Stretch,
   textOf,
   titled,
+  upTo,
   wholeItems,
 } from './fill-prompt.js';
 import {
@@ -36,26 +38,12 @@ type Section = 'task' | 'answers' | 'ledger' | 'replan' | 'guide' | 'said' | Com
 
 /** Number of items of each kind before the rest of the task prompt. */
 const BEST: readonly Stretch<Section>[] = [
-  { section: 'findings', most: 3 },
-  { section: 'files', most: 5 },
-  { section: 'decisions', most: 3 },
-  { section: 'failed', most: 2 },
-  { section: 'learnings', most: 1 },
-  { section: 'work', most: 2 },
-  { section: 'tests', most: 2 },
+  ...upTo<Section>({ findings: 3, files: 5, decisions: 3, failed: 2, learnings: 1, work: 2, tests: 2 }),
 ];
 
 const REST: readonly Stretch<Section>[] = [
-  { section: 'findings' },
-  { section: 'learnings' },
-  { section: 'decisions' },
-  { section: 'failed' },
-  { section: 'files' },
-  { section: 'facts' },
-  { section: 'tests' },
-  { section: 'perhaps' },
-  { section: 'work' },
-  { section: 'requirements' },
+  ...allOf<Section>('findings', 'learnings', 'decisions', 'failed', 'files', 'facts', 'tests', 'perhaps'),
+  ...allOf<Section>('work', 'requirements'),
   { section: 'recent', backwards: true },
 ];
 
@@ -91,7 +79,7 @@ export const DISPATCH: PromptDescriptor<DispatchRequest, Section, Own> = {
       },
       essential: [{ section: 'answers' }, packet.essential],
       order: [
-        ...[{ section: 'guide' as const }, { section: 'replan' as const }, { section: 'said' as const }],
+        ...allOf<Section>('guide', 'replan', 'said'),
         ...packet.first,
         { section: 'task', only: task.constraints },
         ...packet.next,

@@ -35,6 +35,17 @@ export function wholeItems(texts: readonly string[]): Item[] {
   return texts.map((text) => ({ forms: [text] }));
 }
 
+/** Returns steps that show all that is left of these sections. */
+export function allOf<Name extends string>(...sections: readonly Name[]): Stretch<Name>[] {
+  return sections.map((section) => ({ section }));
+}
+
+/** Returns steps that show so many further items of each section, in the order of the keys. */
+export function upTo<Name extends string>(most: { readonly [Section in Name]?: number }): Stretch<Name>[] {
+  const entries = Object.entries(most) as [Name, number][];
+  return entries.map(([section, most]) => ({ section, most }));
+}
+
 /** Other forms are only made when needed. */
 export function wholeOf(item: Item): string {
   return item.whole ?? item.forms.at(-1) ?? '';

@@ -5,7 +5,7 @@ import { notesOf } from '../memory/session/notebook.js';
 import { ledgersOf } from '../memory/session/session-state.js';
 import { taskCounts } from '../memory/session/task-board.js';
 import { recordOf } from '../shared/text.js';
-import { type Shown, type Stretch, textOf, wholeItems } from './fill-prompt.js';
+import { allOf, type Shown, type Stretch, textOf, upTo, wholeItems } from './fill-prompt.js';
 import {
   formatGoal,
   formatHistory,
@@ -45,53 +45,25 @@ type Section = 'plan' | IterationList | CommonSection;
 
 /** Goal and demands, candidate tasks, then the best of each kind of memory. */
 const BEST: readonly Stretch<Section>[] = [
-  { section: 'goal' },
-  { section: 'plan' },
-  { section: 'findings', most: 3 },
-  { section: 'requirements', most: 2 },
-  { section: 'in_progress', most: 5 },
-  { section: 'ready', most: 5 },
-  { section: 'inbox', most: 3 },
-  { section: 'history', most: 1 },
-  { section: 'files', most: 5 },
-  { section: 'decisions', most: 3 },
-  { section: 'failed', most: 2 },
+  ...allOf<Section>('goal', 'plan'),
+  ...upTo<Section>({ findings: 3, requirements: 2, in_progress: 5, ready: 5, inbox: 3, history: 1 }),
+  ...upTo<Section>({ files: 5, decisions: 3, failed: 2 }),
   { section: 'notes', most: 5, backwards: true },
-  { section: 'work', most: 2 },
-  { section: 'tests', most: 2 },
-  { section: 'learnings', most: 1 },
+  ...upTo<Section>({ work: 2, tests: 2, learnings: 1 }),
   { section: 'compacted' },
 ];
 
 const REST: readonly Stretch<Section>[] = [
-  { section: 'ready', most: 20 },
-  { section: 'in_progress', most: 20 },
-  { section: 'inbox', most: 5 },
-  { section: 'history' },
-  { section: 'findings' },
-  { section: 'decisions' },
-  { section: 'failed' },
-  { section: 'learnings' },
-  { section: 'tests' },
-  { section: 'work' },
-  { section: 'files' },
-  { section: 'perhaps' },
-  { section: 'requirements' },
-  { section: 'facts' },
+  ...upTo<Section>({ ready: 20, in_progress: 20, inbox: 5 }),
+  ...allOf<Section>('history', 'findings', 'decisions', 'failed', 'learnings', 'tests', 'work', 'files'),
+  ...allOf<Section>('perhaps', 'requirements', 'facts'),
   { section: 'notes', most: 20, backwards: true },
-  { section: 'blocked', most: 5 },
-  { section: 'waiting', most: 5 },
-  { section: 'completed', most: 3 },
+  ...upTo<Section>({ blocked: 5, waiting: 5, completed: 3 }),
   { section: 'recent', backwards: true },
   { section: 'inbox', most: 10 },
-  { section: 'spec' },
-  { section: 'in_progress' },
+  ...allOf<Section>('spec', 'in_progress'),
   { section: 'ready', most: 100 },
-  { section: 'inbox' },
-  { section: 'ready' },
-  { section: 'waiting' },
-  { section: 'blocked' },
-  { section: 'completed' },
+  ...allOf<Section>('inbox', 'ready', 'waiting', 'blocked', 'completed'),
   { section: 'notes', backwards: true },
 ];
 

@@ -24,12 +24,14 @@ import {
 } from '../shared/text.js';
 import { leftBy, statementText } from '../shared/wire-words.js';
 import {
+  allOf,
   beginnings,
   type Item,
   learningsCommand,
   type Shown,
   type ShownItem,
   type Stretch,
+  upTo,
   wholeItems,
 } from './fill-prompt.js';
 import { laterPart, type NoteContext, referenceOf } from './note-items.js';
@@ -61,35 +63,20 @@ const ORDER: readonly Stretch<Section>[] = [
   { section: 'next' },
   { section: 'unread', most: 1 },
   { section: 'kept' },
-  { section: 'rules', most: 3 },
-  { section: 'open', most: 2 },
-  { section: 'decided', most: 2 },
-  { section: 'tried', most: 1 },
+  ...upTo<Section>({ rules: 3, open: 2, decided: 2, tried: 1 }),
   { section: 'goal' },
-  { section: 'learnings', most: 2 },
-  { section: 'last', most: 1 },
-  { section: 'rules' },
-  { section: 'open' },
-  { section: 'decided' },
-  { section: 'tried' },
-  { section: 'found' },
-  { section: 'unread' },
-  { section: 'noted' },
-  { section: 'last' },
-  { section: 'learnings' },
+  ...upTo<Section>({ learnings: 2, last: 1 }),
+  ...allOf<Section>('rules', 'open', 'decided', 'tried', 'found', 'unread', 'noted', 'last', 'learnings'),
 ];
 /** For people, so nothing makes room for it. */
-const LAST: readonly Stretch<Section>[] = [{ section: 'proposals' }];
+const LAST = allOf<Section>('proposals');
 /** For a request that says what is about to be done: what is known about that. */
 const MEMORY: readonly Stretch<Section>[] = [
-  { section: 'findings' },
-  { section: 'decisions' },
-  { section: 'failed' },
+  ...allOf<Section>('findings', 'decisions', 'failed'),
   { section: 'files', most: 5 },
   { section: 'perhaps' },
   { section: 'work', most: 2 },
-  { section: 'tests' },
-  { section: 'requirements' },
+  ...allOf<Section>('tests', 'requirements'),
 ];
 
 /** Of more statements, each shows only its id and day, so that all rules and words of persons and users fit. */
