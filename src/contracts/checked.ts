@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { onceForEach } from '../shared/collections.js';
 import { isObject } from '../shared/text.js';
 import { ThroughlineError } from './errors.js';
 import { explainIssues, type Known, shownPath, unrecognized } from './explain-issues.js';
@@ -141,25 +142,15 @@ type Tell = (path: readonly string[], message: () => string) => void;
 
 type Plan = (value: unknown, path: readonly string[], tell: Tell) => unknown;
 
-/** Cached: walking a schema takes longer than renaming a request. */
-const plans = new WeakMap<z.ZodType, Plan | 'nothing'>();
-
-/** Returns `undefined` for a schema without fields. */
-function planOf(schema: unknown): Plan | undefined {
-  if (!(schema instanceof z.ZodType)) return undefined;
-  const known = plans.get(schema) ?? newPlan(schema) ?? 'nothing';
-  plans.set(schema, known);
-  return known === 'nothing' ? undefined : known;
-}
-
-function newPlan(schema: z.ZodType): Plan | undefined {
+/** Returns `undefined` for a schema without fields. Cached: walking a schema takes longer than renaming a request. */
+const planOf = onceForEach((schema: object): Plan | undefined => {
   if (schema instanceof z.ZodObject) return objectPlan(fieldsOf(schema));
   if (schema instanceof z.ZodArray) return listPlan(schema);
   if (schema instanceof z.ZodDiscriminatedUnion) return choicePlan(schema);
   const [plan, ...others] = insideOf(schema).flatMap((inner) => planOf(inner) ?? []);
   if (others.length > 0) throw new Error('objects in one place need a field that tells them apart');
   return plan;
-}
+});
 
 function listPlan(schema: z.ZodArray): Plan | undefined {
   const item = planOf(schema.element);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { onceForEach } from '../shared/collections.js';
 import { jsonOf } from '../shared/text.js';
 import { ThroughlineError } from './errors.js';
 
@@ -32,14 +33,10 @@ export function longListIn(
   return first(insideOf(schema), (inner) => longListIn(inner, value, path));
 }
 
-const known = new WeakMap<z.ZodObject, readonly (readonly [key: string, field: unknown])[]>();
-
 /** Caches the fields that may be too long: searching a schema takes longer than checking a request. */
-function listsIn(schema: z.ZodObject): readonly (readonly [key: string, field: unknown])[] {
-  const lists = known.get(schema) ?? Object.entries(schema.shape).filter(([, field]) => hasLimit(field));
-  known.set(schema, lists);
-  return lists;
-}
+const listsIn = onceForEach(({ shape }: z.ZodObject) =>
+  Object.entries<unknown>(shape).filter(([, field]) => hasLimit(field)),
+);
 
 function hasLimit(schema: unknown): boolean {
   if (schema instanceof z.ZodArray) return limitOf(schema) !== undefined;
@@ -55,7 +52,7 @@ export function limitOf(list: z.ZodArray): number | undefined {
 }
 
 /** Returns the schemas that parse the same value as this one. */
-export function insideOf(schema: unknown): readonly unknown[] {
+export function insideOf(schema: unknown): readonly object[] {
   if (schema instanceof z.ZodUnion) return schema.options;
   if (schema instanceof z.ZodPipe) return [schema.in, schema.out];
   if (

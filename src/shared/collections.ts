@@ -69,6 +69,17 @@ export function insertSorted<Item>(
   items[at] = item;
 }
 
+/** Remembers what was made of each object for as long as the object lives. */
+export function onceForEach<Key extends object, Made>(make: (key: Key) => Made): (key: Key) => Made {
+  const known = new WeakMap<Key, { readonly made: Made }>();
+  return (key) => {
+    const before = known.get(key);
+    const found = before ?? { made: make(key) };
+    if (before === undefined) known.set(key, found);
+    return found.made;
+  };
+}
+
 /** Remembers the last argument and its result. */
 export function onceFor<Key, Made>(make: (key: Key) => Made): (key: Key) => Made {
   let last: { readonly key: Key; readonly made: Made } | undefined;

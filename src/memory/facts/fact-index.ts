@@ -1,5 +1,5 @@
 import { SEVERITIES } from '../../contracts/kinds.js';
-import { addTo, lowerBound } from '../../shared/collections.js';
+import { addTo, lowerBound, onceForEach } from '../../shared/collections.js';
 import { clipText, oneSpelling } from '../../shared/text.js';
 import { knownAs } from '../search/path-table.js';
 import { tokenCounts } from '../search/tokens.js';
@@ -130,9 +130,6 @@ const DIGIT = /\d/;
 
 type Contents = Omit<IndexedFact, 'fact' | 'slot' | 'place' | 'meant' | 'saying'>;
 
-/** Cached: facts are immutable and may be in several stores. */
-const known = new WeakMap<SessionFact, Contents>();
-
 export class IndexedFact implements IndexedText {
   readonly fact: SessionFact;
   /** Order within a dispatch. */
@@ -163,12 +160,10 @@ export class IndexedFact implements IndexedText {
   #meant: string | undefined;
 
   constructor(fact: SessionFact, slot: number, place: number) {
-    const contents = known.get(fact) ?? contentsOf(fact);
-    known.set(fact, contents);
     this.fact = fact;
     this.slot = slot;
     this.place = place;
-    Object.assign(this, contents);
+    Object.assign(this, contentsOf(fact));
   }
 
   /** The text whose meaning counts. One string, since its vector is found by it. */
@@ -190,7 +185,8 @@ export class IndexedFact implements IndexedText {
   }
 }
 
-function contentsOf(fact: SessionFact): Contents {
+/** Cached: facts are immutable and may be in several stores. */
+const contentsOf = onceForEach((fact: SessionFact): Contents => {
   const { subject, relation, object, sourceTaskId } = fact;
   const isOfTask = subject === `task:${sourceTaskId}`;
   const changes = groupOf({ relation, tags: [] }) === 'files';
@@ -221,7 +217,7 @@ function contentsOf(fact: SessionFact): Contents {
     isLasting: isLasting(fact),
     paths: [...new Set(paths)],
   };
-}
+});
 
 function standingOf({ severity }: SessionFact, group: FactGroup): number {
   const place = severity === undefined ? SEVERITIES.length : SEVERITIES.indexOf(severity);

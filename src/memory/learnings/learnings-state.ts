@@ -5,7 +5,7 @@ import {
   type RelevanceMethod,
 } from '../../contracts/learning-events.js';
 import type { ReplyTo } from '../../contracts/requests.js';
-import { defined } from '../../shared/collections.js';
+import { defined, onceForEach } from '../../shared/collections.js';
 import { hashOf } from '../../shared/hash.js';
 import { clipText, quoted } from '../../shared/text.js';
 
@@ -195,13 +195,7 @@ const PLACES = [
 const PLACE = new RegExp(PLACES.join('|'), 'gu');
 
 /** Cached: learnings are immutable. */
-const words = new WeakMap<Learning, WordSet>();
-
-function wordsOfLearning(learning: Learning): WordSet {
-  const known = words.get(learning) ?? wordSet(learning.content);
-  words.set(learning, known);
-  return known;
-}
+const wordsOfLearning = onceForEach(({ content }: Learning) => wordSet(content));
 
 export function nearDuplicate(state: LearningState, text: string, except: string) {
   let best: Learning | undefined;

@@ -1,4 +1,5 @@
 import type { RelevanceMethod } from '../../contracts/learning-events.js';
+import { onceForEach } from '../../shared/collections.js';
 import { isTelling, tokens } from '../search/tokens.js';
 import { type IndexedText, WordIndex } from '../search/word-index.js';
 import { closenessTo, type WordVectors } from '../search/word-vectors.js';
@@ -118,7 +119,7 @@ export function fused(
  * Not a library, because it must be exact and fast: MiniSearch keeps a running mean of lengths that drifts with the
  * order of changes, and took 19 ms for 60 words and 117 ms for 200 over 5,000 learnings; task prompts have as many.
  */
-export function lexicalSearch(learnings: ReadonlyMap<string, Learning>, query: string, maxResults: number) {
+export function lexicalSearch(learnings: ActiveLearnings, query: string, maxResults: number) {
   const scores = new Map<IndexedLearning, number>();
   const fitting = new Set<IndexedLearning>();
   indexOf(learnings).search(wordsOf(query), (entry, score, word) => {
@@ -134,28 +135,18 @@ interface IndexedLearning extends IndexedText {
 }
 
 /** Cached for a version of the learnings, and the words of a learning for its life: learnings are immutable. */
-const indexes = new WeakMap<ReadonlyMap<string, Learning>, WordIndex<IndexedLearning>>();
-const known = new WeakMap<Learning, Omit<IndexedLearning, 'slot'>>();
-
-function indexOf(learnings: ReadonlyMap<string, Learning>): WordIndex<IndexedLearning> {
-  const cached = indexes.get(learnings);
-  if (cached !== undefined) return cached;
+const indexOf = onceForEach((learnings: ActiveLearnings) => {
   const index = new WordIndex<IndexedLearning>();
   for (const learning of learnings.values()) index.add({ ...indexed(learning), slot: index.size });
-  indexes.set(learnings, index);
   return index;
-}
+});
 
-function indexed(learning: Learning): Omit<IndexedLearning, 'slot'> {
-  const before = known.get(learning);
-  if (before !== undefined) return before;
+const indexed = onceForEach((learning: Learning): Omit<IndexedLearning, 'slot'> => {
   const words = [...wordsOf(learning.content), ...wordsOf(learning.tags.join(' '))];
   const counts = new Map<string, number>();
   for (const word of words) counts.set(word, 1 + (counts.get(word) ?? 0));
-  const made = { learning, words: [...counts.keys()], times: [...counts.values()], length: words.length };
-  known.set(learning, made);
-  return made;
-}
+  return { learning, words: [...counts.keys()], times: [...counts.values()], length: words.length };
+});
 
 /** The dash prevents a first word such as `Test` from being read as a verb. */
 function wordsOf(text: string): string[] {

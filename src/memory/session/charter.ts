@@ -10,7 +10,7 @@ import {
   type TokenizerName,
 } from '../../contracts/session-meta-events.js';
 import { stallThresholds } from '../../ledger/stall.js';
-import { ordered } from '../../shared/collections.js';
+import { onceForEach, ordered } from '../../shared/collections.js';
 import { clipText, oneLine } from '../../shared/text.js';
 
 export const charterJson = z.object({
@@ -154,12 +154,10 @@ export function evolveRun(run: Run | undefined, event: RunEvent): Run | undefine
 
 /** Returns the id of the task that the author of the plan calls so: `T001~2` for `T001` after its words were replaced. */
 export function idInPlan(run: Run | undefined, id: string): string {
-  if (run === undefined) return id;
-  const written = () => run.document.tasks.map(({ id, written = id }) => [written, id] as const);
-  const known = writtenIds.get(run.document) ?? new Map(written());
-  writtenIds.set(run.document, known);
-  return known.get(id) ?? id;
+  return (run && idsByWritten(run.document).get(id)) ?? id;
 }
 
 /** Cached: each result is looked up. */
-const writtenIds = new WeakMap<TasksDocument, ReadonlyMap<string, string>>();
+const idsByWritten = onceForEach(
+  ({ tasks }: TasksDocument) => new Map(tasks.map(({ id, written = id }) => [written, id])),
+);

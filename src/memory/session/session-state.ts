@@ -13,13 +13,13 @@ import { outlookOf, type PlanOutlook } from '../../ledger/next-task.js';
 import { type OutcomeDigest, outcomeDigest } from '../../ledger/outcome-digest.js';
 import { type StallThresholds, stallThresholds } from '../../ledger/stall.js';
 import { foldDispatch, type QuestionAnswer, questionKey, type TaskLedger } from '../../ledger/task-ledger.js';
-import { dropOldest } from '../../shared/collections.js';
+import { dropOldest, onceForEach } from '../../shared/collections.js';
 import { clipText, quoted } from '../../shared/text.js';
 import { failedIn } from '../facts/extraction-rules.js';
 import { sessionFact } from '../facts/fact-extractor.js';
 import { InMemorySessionFactStore, MAX_FACT_BYTES } from '../facts/fact-store.js';
 import type { Answer, RecordedFact } from '../facts/fact-types.js';
-import { type PastResult, PastResults } from '../search/past-results.js';
+import { PastResults } from '../search/past-results.js';
 import { knownAs } from '../search/path-table.js';
 import { tokens } from '../search/tokens.js';
 import { addDispatch, addPending, copyOfTraces, emptyTraces, type Traces } from '../traces/session-traces.js';
@@ -311,7 +311,7 @@ export function dispatchFold(limits: SessionLimits): DispatchFold<DispatchEntry,
       for (const path of [...renamed.map(({ from }) => from), ...deleted])
         folded.facts.invalidate(path, RELATIONS.changedBy, { sequence, at });
       folded.past.changeFiles(renamed, deleted);
-      folded.past.add(pastResultOf(entry, entry.digest));
+      folded.past.add({ sequence, task: taskId, ...wordsAndFiles(digest) });
     },
     copy: ({ facts, counts, ledgers, traces, results, rejections, past, boardResults }) => ({
       facts: InMemorySessionFactStore.of(facts.all()),
@@ -369,24 +369,18 @@ function sentence(text: string): string {
 /** Limit of distinct words per result: a summary has ten, a review some more. */
 const MAX_TOKENS = 48;
 
-/** Cached: digests are immutable, and folded again after a late dispatch. */
-const found = new WeakMap<OutcomeDigest, Pick<PastResult, 'tokens' | 'files'>>();
-
-/** Returns the text of a result, and the files that it touched or demands changes in. */
-function pastResultOf({ sequence, task }: Pick<PastResult, 'sequence' | 'task'>, digest: OutcomeDigest) {
-  const known = found.get(digest) ?? wordsAndFiles(digest);
-  found.set(digest, known);
-  return { sequence, task, ...known };
-}
-
-function wordsAndFiles({ summary = '', files, issues, fixes }: OutcomeDigest) {
+/**
+ * Returns the text of a result, and the files that it touched or demands changes in. Cached: digests are immutable, and
+ * folded again after a late dispatch.
+ */
+const wordsAndFiles = onceForEach(({ summary = '', files, issues, fixes }: OutcomeDigest) => {
   const named = [...files, ...issues.flatMap(({ file }) => file ?? [])].map(knownAs);
   const texts = [summary, ...issues.map(({ message }) => message), ...fixes];
   return {
     tokens: tokens(texts.filter((text) => text !== '').join('\n'), MAX_TOKENS),
     files: [...new Set(named)].filter((file) => file !== '' && !file.endsWith('...')),
   };
-}
+});
 
 /** Returns the state as people, agents and commands see it: its board follows results, unless a setting disables that. */
 export function seenState(state: SessionState): SessionState {
