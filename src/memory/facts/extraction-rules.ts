@@ -32,6 +32,7 @@ export interface ExtractionRule {
 export const CONVENTION =
   /(?:^|[.;:] |\b(?:must|should|shall|please) )(?:always|never)\b|^(?:all|each|every) [^.]{1,80} (?:must|should|shall|is|are|has|have|use|uses|go|goes|ends?|returns?)\b|\b(?:conventions?|everywhere|across the (?:code ?base|repo(?:sitory)?)|(?:in|for) (?:all|every|each) (?:file|test|module|function|package)s?)\b/i;
 
+/** The built-in rules, in order. */
 export const EXTRACTION_RULES: readonly ExtractionRule[] = [
   {
     name: 'verdict',
