@@ -42,7 +42,8 @@ export function followKeys(): void {
       return;
     }
     if (document.querySelector('dialog[open]') !== null) return;
-    const binding = bindingOf(isWithControl ? `Ctrl+${event.key}` : event.key);
+    const pressed = isWithControl ? `Ctrl+${event.key}` : event.key;
+    const binding = bound.flat().find(({ keys }) => keys.includes(pressed));
     // Enter and space activate the focused link or button.
     if (binding === undefined || (isPressable(event.target) && /^(Enter| )$/.test(event.key))) return;
     event.preventDefault();
@@ -95,10 +96,6 @@ export function keepFocus(): void {
   };
   const seen = { childList: true, subtree: true, attributeFilter: ['disabled'] };
   new MutationObserver(settle).observe(document.body, seen);
-}
-
-function bindingOf(keys: string): KeyBinding | undefined {
-  return bound.flat().find((binding) => binding.keys.includes(keys));
 }
 
 function isField(target: EventTarget | null): boolean {

@@ -35,11 +35,6 @@ export function onLive(handler: (event: LiveEvent) => void): () => void {
   return () => void handlers.delete(handler);
 }
 
-/** True for an event that changes the figures of a session: neither a prompt nor a trace does. */
-function isFigures(event: LiveEvent): event is LiveEvent & { readonly event: 'change' } {
-  return event.event === 'change' && !event.type.startsWith('trace.');
-}
-
 /**
  * Calls back when what a view shows may have changed. Returns a function that unsubscribes.
  *
@@ -49,9 +44,11 @@ function isFigures(event: LiveEvent): event is LiveEvent & { readonly event: 'ch
 export function onChange(topic: string, changed: () => void): () => void {
   return onLive((event) => {
     const about = [`event:${event.event}`];
-    if (isFigures(event)) about.push(event.session);
-    if (event.event === 'change' && /^(?:result$|fact\.|note\.|question\.)/.test(event.type))
-      about.push(`facts:${event.session}`);
+    if (event.event === 'change') {
+      // A trace changes no figure.
+      if (!event.type.startsWith('trace.')) about.push(event.session);
+      if (/^(?:result$|fact\.|note\.|question\.)/.test(event.type)) about.push(`facts:${event.session}`);
+    }
     if (event.event === 'lost' || about.includes(topic)) changed();
   });
 }

@@ -29,7 +29,7 @@ export function sessionHref(
   view: SessionViewName = 'session',
   query: QueryValues = {},
 ): string {
-  const base = `/s/${encodeURIComponent(session)}`;
+  const base = `/s/${session}`;
   return withQuery(view === 'session' ? base : `${base}/${view}`, query);
 }
 
@@ -54,8 +54,7 @@ const SESSION_NAME = /^[\w-]{1,64}$/;
 function routeOf(path: string, search: string): PageRoute {
   const params = new URLSearchParams(search);
   const parts = path.split('/').filter((part) => part !== '');
-  const [first = 'sessions', name, view = 'session', ...rest] = parts;
-  const session = name === undefined ? undefined : decoded(name);
+  const [first = 'sessions', session, view = 'session', ...rest] = parts;
   if (
     first === 's' &&
     session !== undefined &&
@@ -97,14 +96,6 @@ function withQuery(path: string, query: QueryValues, before = ''): string {
   }
   const text = params.toString();
   return text === '' ? path : `${path}?${text}`;
-}
-
-function decoded(part: string): string | undefined {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return undefined;
-  }
 }
 
 function isOneOf<Name extends string>(names: readonly Name[], name: string): name is Name {

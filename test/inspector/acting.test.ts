@@ -135,6 +135,10 @@ describe('a person', () => {
     await question.waitFor();
     expect(await question.getAttribute('dir')).toBe('auto');
     await page.getByText('Run \\u202egnissim\\u202c files', { exact: true }).waitFor();
+    // Behind words of ours, it keeps its order.
+    await publishWork(client, session, '8', { status: 'blocked', blockers: ['אין PDF-Kit, וצריך אישור'] });
+    await goTo(page, origin, '/');
+    await page.locator('.need-text > p > bdi', { hasText: /^אין PDF-Kit, וצריך אישור$/ }).waitFor();
   });
 
   it('a wrong statement is corrected, retracted and restored in its row, and prompts follow', async () => {

@@ -17,6 +17,10 @@ const MARKUP = [
   '<base href=https://attack.example/><meta http-equiv=refresh content="0;url=https://attack.example">',
 ];
 
+/** What no text of an agent may become. */
+const RUNNABLE =
+  'iframe, form, base, style, img, main script, [onload], [onerror], main link, a[href^="javascript:" i]';
+
 const { page, origin, system, problems } = await inspectorOfFile();
 const SAID = [...MARKUP, ...ATTACKS.filter((text) => text.trim() !== '')];
 
@@ -79,19 +83,7 @@ it('hostile texts in every view execute nothing, load nothing and are shown as t
   ]) {
     await goTo(page, origin, view);
     await page.mouse.move(400, 400);
-    for (const element of [
-      'iframe',
-      'form',
-      'base',
-      'style',
-      'img',
-      'main script',
-      '[onload]',
-      '[onerror]',
-      'main link',
-    ])
-      expect(await page.locator(element).count(), `${element} in ${view}`).toBe(0);
-    expect(await page.locator('a[href^="javascript:" i]').count(), view).toBe(0);
+    expect(await page.locator(RUNNABLE).all(), view).toEqual([]);
   }
   await goTo(page, origin, '/');
   await page

@@ -76,8 +76,15 @@ describe('what an agent was told', () => {
       .click();
     await page
       .getByRole('region', { name: 'The fact' })
-      .getByText(/^task .*event \d+$/)
+      .getByText(/^task .*event \d+/)
       .waitFor();
+  });
+
+  it('the list and the page of a session count the same progress', async () => {
+    await goTo(page, origin, '/');
+    await page.locator('.session-row', { hasText: 'memory' }).getByText('10/16').waitFor();
+    await goTo(page, origin, '/s/memory');
+    await page.getByText('10 of 16 done', { exact: true }).waitFor();
   });
 
   it('what holds is shown by kind and by words, and what ended says what ended it', async () => {
@@ -162,6 +169,7 @@ describe('every view', () => {
       status: 'blocked',
       questions: [{ text: 'x'.repeat(200), options: ['a long option '.repeat(12), 'y'.repeat(120)] }],
     });
+    await system.client.tools.sessionOpen({ session: 'wide', project: 'p'.repeat(60) });
     await allDealtWith(system.ports);
     const phone = await opened.newPage({ viewport: { width: 390, height: 844 } });
     const small: string[] = [];
@@ -178,6 +186,11 @@ describe('every view', () => {
       const over = await phone.evaluate('document.documentElement.scrollWidth - innerWidth');
       expect([view, over]).toEqual([view, 0]);
     }
+    // The names of parts stand whole, and what is said of them is in sight.
+    await goTo(phone, origin, '/health');
+    const name = phone.getByRole('rowheader', { name: 'keeper', exact: true });
+    expect((await name.boundingBox())?.width).toBeGreaterThan(90);
+    expect(await phone.evaluate("document.querySelector('.table-scroll').scrollWidth")).toBeLessThan(390);
     await goTo(phone, origin, '/s/memory/prompt');
     const origins = phone.getByRole('region', { name: 'Origin of the line' });
     expect(await origins.isVisible()).toBe(false);

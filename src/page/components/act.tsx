@@ -42,14 +42,14 @@ export function SendForm(props: {
   readonly text?: string;
   /** Several lines, sent with Ctrl+Enter or the button. */
   readonly long?: boolean;
-  /** Each label with the text that its button sends. */
+  /** Each label with the text that its button sends. Beside the buttons, the label stands in the field. */
   readonly suggestions?: readonly (readonly string[])[];
   readonly onSend: (text: string) => Promise<unknown>;
   /** Called with true as soon as there is a text that is not sent yet. */
   readonly onDraft?: ((isDraft: boolean) => void) | undefined;
   readonly children?: ComponentChildren;
 }) {
-  const { label, verb, of, suggestions = [], onSend } = props;
+  const { label, verb, of, suggestions, onSend } = props;
   const [text, setText] = useState(props.text ?? '');
   const { busy, error, carryOut } = useWork();
   useEffect(() => props.onDraft?.(text !== ''), [text !== '']);
@@ -61,6 +61,7 @@ export function SendForm(props: {
   const field = {
     value: text,
     dir: 'auto' as const,
+    placeholder: suggestions && label,
     'aria-label': of === undefined ? undefined : `${label}: ${of}`,
     onInput: (event: Event & { readonly currentTarget: { readonly value: string } }) =>
       setText(event.currentTarget.value),
@@ -72,14 +73,14 @@ export function SendForm(props: {
   return (
     <>
       <div class="send">
-        {suggestions.map(([name = '', said = name]) => (
+        {suggestions?.map(([name = '', said = name]) => (
           <Button key={name} small of={of} disabled={busy} onClick={() => void send(said)}>
             {name}
           </Button>
         ))}
         {/* biome-ignore lint/a11y/noLabelWithoutControl: it is one of these two. */}
         <label class="field field-grow">
-          <span class="field-label">{label}</span>
+          <span class={suggestions ? 'visually-hidden' : 'field-label'}>{label}</span>
           {props.long === true ? <textarea {...field} rows={3} /> : <input {...field} autocomplete="off" />}
         </label>
         {props.children}

@@ -201,14 +201,10 @@ export function Tag(props: { readonly tone?: Tone; readonly children: ComponentC
   return <span class={`tag tag-${props.tone ?? 'quiet'}`}>{props.children}</span>;
 }
 
-/** Role and verdict of a result, from an outcome such as `reviewer_needs_changes`. */
+/** Role and verdict of a result, from an outcome such as `reviewer_needs_changes`; an observer gives no verdict. */
 export function Outcome({ outcome }: { readonly outcome: string }) {
-  const [role = '', ...verdict] = outcome.split('_');
-  return (
-    <Tag tone={toneOf(verdict.join('_'))}>
-      {role}: {spaced(verdict.join('_'))}
-    </Tag>
-  );
+  const [, role = '', verdict = ''] = /^([^_]*)_(.*)/.exec(outcome) ?? [];
+  return <Tag tone={toneOf(verdict)}>{verdict === '' ? role : `${role}: ${spaced(verdict)}`}</Tag>;
 }
 
 const now = signal(Date.now());

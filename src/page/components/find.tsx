@@ -121,17 +121,10 @@ function inSessions(sessions: readonly SessionListed[], text: string): Found[] {
     const { title, goal, project, found } = listed.brief ? {} : listed;
     const names = [session, title, goal, project].join(' ').toLowerCase();
     const isNamed = found === undefined || words.every((word) => names.includes(word));
+    const where = title ?? goal ?? project ?? '';
+    const row = { kind: 'session' as const, text: session, where, href: sessionHref(session) };
     return [
-      ...(isNamed
-        ? [
-            {
-              kind: 'session' as const,
-              text: session,
-              where: title ?? goal ?? project ?? '',
-              href: sessionHref(session),
-            },
-          ]
-        : []),
+      ...(isNamed ? [row] : []),
       ...(found?.tasks ?? []).map((task) => taskRow(task, session)),
       ...(found?.files ?? []).map((path) => fileRow(path, session)),
     ];

@@ -96,7 +96,7 @@ export function ErrorBox({ error, retry }: { readonly error: AskError; readonly 
   return (
     <div class="error-box" role="alert">
       <p>
-        {error.message} <code class="error-code">{error.code}</code>
+        {error.message} <code class="bad">{error.code}</code>
       </p>
       {retry && <Button onClick={retry}>Try again</Button>}
     </div>

@@ -53,13 +53,11 @@ export function hue(index: number) {
   return { background: `oklch(var(--section) ${(265 + index * 137.5) % 360})` };
 }
 
-/** A bar of parts with a legend. */
+/** A bar of the sections of a prompt by their tokens, with a legend. */
 export function StackedBar(props: {
-  readonly label: string;
   readonly parts: readonly { readonly name: string; readonly value: number }[];
-  /** Value of a full bar. */
+  /** Tokens of a full bar. */
   readonly room: number;
-  readonly unit: string;
 }) {
   const used = props.parts.reduce((sum, { value }) => sum + value, 0);
   const whole = Math.max(props.room, used, 1);
@@ -70,13 +68,13 @@ export function StackedBar(props: {
           <span
             key={name}
             class="stacked-part"
-            title={`${name}: ${figure(value)} ${props.unit}`}
+            title={`${name}: ${figure(value)} tokens`}
             style={{ ...hue(index), width: `${((value / whole) * 100).toFixed(3)}%` }}
           />
         ))}
       </div>
       <figcaption>
-        <span class="visually-hidden">{props.label}: </span>
+        <span class="visually-hidden">Tokens by section: </span>
         <ul class="legend small">
           {props.parts.map(({ name, value }, index) => (
             <li key={name}>
@@ -86,7 +84,7 @@ export function StackedBar(props: {
           ))}
           <li class="quiet">
             <span class="figure">
-              {figure(used)} of {figure(props.room)} {props.unit}
+              {figure(used)} of {figure(props.room)} tokens
             </span>
           </li>
         </ul>

@@ -40,7 +40,7 @@ export function Need(props: {
   readonly tag: string;
   /** The session or the task in question. */
   readonly of?: ComponentChildren;
-  readonly text: string;
+  readonly text: ComponentChildren;
   /** Beside the text. */
   readonly action?: ComponentChildren;
   readonly children?: ComponentChildren;
@@ -57,6 +57,11 @@ export function Need(props: {
       {children ? <div class="need-more">{children}</div> : null}
     </li>
   );
+}
+
+/** Parts our words from those that they quote, such as `task 2 is blocked: ` from the reason: each is read in its direction. */
+export function quoted(text: string): string[] {
+  return text.split(/(?<=(?:^| · )[^:·]*: )|(?= \(\d+ times\)(?:$| · ))/);
 }
 
 /** Keeps an item in its place while a person writes about it or may take an answer back, even if it is settled meanwhile. */

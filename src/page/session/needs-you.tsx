@@ -4,12 +4,11 @@ import { mayAct } from '../components/act.js';
 import { sessionHref, viewHref } from '../route.js';
 import { useAsk, usePages } from '../use-ask.js';
 import { counted } from '../words.js';
-import { AnswerForm, Need, NeedsList, useDrafts } from './needs-list.js';
+import { AnswerForm, Need, NeedsList, quoted, useDrafts } from './needs-list.js';
 import { RejectedNeed } from './rejected.js';
 
 interface SessionNeed {
   readonly session: string;
-  readonly title: string;
   readonly tag: 'asks' | 'waits' | 'stalled';
   readonly task?: string;
   readonly text: string;
@@ -25,20 +24,19 @@ const MOST_NEEDS = 20;
 function needsOf(sessions: readonly SessionListed[], rejected: ReadonlySet<string>): SessionNeed[] {
   const needs = sessions.flatMap((listed): SessionNeed[] => {
     if (listed.brief) return [];
-    const { session, title = session, asks, waiting, stalled, working } = listed;
-    const of = { session, title };
+    const { session, asks, waiting, stalled, working } = listed;
     const moving = new Set(working.map(({ task }) => task));
     const isRejected = (text: string) =>
       rejected.has(session) && text.includes('its last result was rejected');
     return [
-      ...asks.map((ask) => ({ ...of, ...ask, tag: 'asks' as const })),
+      ...asks.map((ask) => ({ session, ...ask, tag: 'asks' as const })),
       ...waiting
         .slice(asks.length)
         .filter((text) => !isRejected(text))
-        .map((text) => ({ ...of, text, tag: 'waits' as const })),
+        .map((text) => ({ session, text, tag: 'waits' as const })),
       ...stalled
         .filter(({ task }) => !moving.has(task))
-        .map(({ task, reason }) => ({ ...of, task, text: stallText(reason), tag: 'stalled' as const })),
+        .map(({ task, reason }) => ({ session, task, text: stallText(reason), tag: 'stalled' as const })),
     ];
   });
   return needs.sort((a, b) => TAGS.indexOf(a.tag) - TAGS.indexOf(b.tag));
@@ -86,7 +84,7 @@ function keyOf({ session, tag, task, text }: SessionNeed): string {
 }
 
 function NeedRow(props: { readonly need: SessionNeed; readonly onDraft: (isDraft: boolean) => void }) {
-  const { session, title, tag, task, text, options } = props.need;
+  const { session, tag, task, text, options } = props.need;
   return (
     <Need
       tone={TONES[tag]}
@@ -94,12 +92,12 @@ function NeedRow(props: { readonly need: SessionNeed; readonly onDraft: (isDraft
       of={
         <>
           <a data-row href={sessionHref(session)}>
-            {title}
+            {session}
           </a>
           {task === undefined ? null : <span class="mono task-id">{task}</span>}
         </>
       }
-      text={text}
+      text={tag === 'asks' ? text : quoted(text)}
       action={
         tag === 'asks' && task !== undefined && mayAct() ? (
           <AnswerForm {...{ session, task, options }} question={text} of={text} onDraft={props.onDraft} />

@@ -5,7 +5,7 @@ import { ask } from '../ask.js';
 import { Actions, mayAct, useWork } from '../components/act.js';
 import { Ago, Button, ButtonLink, Clock, CopyButton, Pair, SelectField, Tag } from '../components/fields.js';
 import { ErrorBox, QueryView } from '../components/states.js';
-import { sessionHref } from '../route.js';
+import { route, sessionHref } from '../route.js';
 import { useAsk } from '../use-ask.js';
 import { ROLE_NAMES } from '../words.js';
 import { Need } from './needs-list.js';
@@ -20,9 +20,19 @@ export function RejectedNeed({ rejected }: { readonly rejected: RejectedShown })
   const { id, session, role, reason, code, at } = rejected;
   const [open, setOpen] = useState(false);
   return (
-    <Need tone="bad" tag="rejected" text={reason}>
+    <Need
+      tone="bad"
+      tag="rejected"
+      of={
+        session === undefined || session === route.value.session ? null : (
+          <a data-row href={sessionHref(session)}>
+            {session}
+          </a>
+        )
+      }
+      text={reason}
+    >
       <div class="remarks quiet small">
-        <span>{session ?? 'no session'}</span>
         <span>{role ?? rejected.subject}</span>
         <code>{code}</code>
         <Ago at={at} />

@@ -8,7 +8,7 @@ import { QueryView } from '../components/states.js';
 import { sessionHref } from '../route.js';
 import { useAsk } from '../use-ask.js';
 import { nextRole } from '../words.js';
-import { AnswerForm, Need, NeedsList, useDrafts } from './needs-list.js';
+import { AnswerForm, Need, NeedsList, quoted, useDrafts } from './needs-list.js';
 import { RejectedNeed } from './rejected.js';
 import { ledgerTexts } from './work.js';
 
@@ -117,7 +117,7 @@ function TaskNeed(props: {
       tone={tag === 'stalled' ? 'bad' : 'warn'}
       tag={tag}
       of={<span class="mono task-id">{task}</span>}
-      text={text}
+      text={tag === 'stalled' ? quoted(text) : text}
       action={
         isAsked && mayAct() ? (
           <AnswerForm

@@ -41,7 +41,7 @@ function Details({
       {fact.fix === undefined ? null : <p class="quiet">Suggested fix: {fact.fix}</p>}
       <dl class="pairs">
         <Pair name="Says">
-          {whoText(fact)}, as {spaced(fact.kind ?? fact.relation)}
+          {whoText(fact)}, as {fact.kind ?? spaced(fact.relation)}
         </Pair>
         {fact.subject === `task:${fact.task}` ? null : <Pair name="About">{fact.subject}</Pair>}
         {fact.scope === undefined ? null : (
@@ -50,9 +50,9 @@ function Details({
         <Pair name="From">
           <a href={sessionHref(session, 'timeline', { at: fact.eventSequence })}>
             task {fact.task}, {fact.role}
-            {fact.ref?.startsWith('N') ? '' : `, result ${fact.dispatch}`}, event {fact.eventSequence}
+            {fact.ref?.startsWith('N') ? '' : `, result ${fact.dispatch}`}, event {fact.eventSequence},{' '}
+            <Clock at={fact.at} />
           </a>
-          , <Clock at={fact.at} />
         </Pair>
         {replaced.map((before) => (
           <Pair key={before.id} name="Replaces">

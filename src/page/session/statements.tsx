@@ -9,7 +9,7 @@ import { MoreButton, QueryView } from '../components/states.js';
 import { useKeys } from '../keys.js';
 import { sessionHref, setParams } from '../route.js';
 import { usePages } from '../use-ask.js';
-import { counted, figure, spaced } from '../words.js';
+import { counted, figure } from '../words.js';
 import { endText, StatementDetails, whoText } from './statement-details.js';
 
 type Kind = NonNullable<FoundFact['kind']>;
@@ -21,7 +21,7 @@ const KINDS: Readonly<Record<Kind, string>> = {
   failed: 'Failed',
   found: 'Found',
   question: 'Questions',
-  'follow-up': 'To do',
+  'follow-up': 'Follow-ups',
   note: 'Notes',
 };
 const NAMES = Object.keys(KINDS) as Kind[];
@@ -124,7 +124,7 @@ function Filters(props: {
       <FilterField
         label="Filter"
         value={text}
-        placeholder="words, or an id such as M7"
+        placeholder="words, or M7"
         onFilter={(value) => setParams({ text: value })}
       />
     </div>
@@ -149,7 +149,7 @@ function Statement(props: {
           {statementText(fact, fact.task)}
         </span>
         <span class="remarks quiet small">
-          {fact.kind === undefined ? null : <span>{spaced(fact.kind)}</span>} <span>{whoText(fact)}</span>{' '}
+          {fact.kind === undefined ? null : <span>{fact.kind}</span>} <span>{whoText(fact)}</span>{' '}
           {fact.closed_at === undefined ? null : <span>{endText(fact)}</span>}{' '}
           <Clock at={fact.closed_at ?? fact.at} />{' '}
           {props.prompts === 0 ? null : <span>in {counted(props.prompts, 'prompt')}</span>}

@@ -1,10 +1,10 @@
 import { useEffect, useRef } from 'preact/hooks';
 import type { FactOfDispatch, TimelineEntry } from '../../contracts/replies/dispatch-result.js';
-import { Button, ButtonLink, Clock, Pair, Pick, Tag, wholeTime } from '../components/fields.js';
+import { Button, ButtonLink, Clock, Outcome, Pair, Pick, Tag, wholeTime } from '../components/fields.js';
 import { QueryView } from '../components/states.js';
 import { sessionHref, setParams } from '../route.js';
 import { useAsk } from '../use-ask.js';
-import { counted, hasPrompts, spaced, toneOf } from '../words.js';
+import { counted, hasPrompts, spaced } from '../words.js';
 
 /** An entry on one line, or on two on a narrow screen. */
 export function EntryRow(props: {
@@ -35,10 +35,7 @@ export function EntryRow(props: {
 
 function Verdict({ entry }: { readonly entry: TimelineEntry }) {
   if (entry.kind === 'rejected') return <Tag tone="bad">rejected</Tag>;
-  if (entry.kind === 'result') {
-    const words = [entry.role, entry.verdict].filter((word) => word !== undefined).map(spaced);
-    return <Tag tone={toneOf(entry.verdict ?? '')}>{words.join(': ')}</Tag>;
-  }
+  if (entry.kind === 'result') return <Outcome outcome={`${entry.role}_${entry.verdict ?? ''}`} />;
   if (entry.kind === 'prompt') return <Tag tone="info">{entry.role ?? entry.prompt?.kind ?? 'prompt'}</Tag>;
   return entry.failed === true ? <Tag tone="bad">failed</Tag> : null;
 }

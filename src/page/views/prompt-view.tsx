@@ -113,7 +113,7 @@ function CompiledView(props: {
             {reply.factsShown} of {counted(reply.factsTotal, 'fact')}
           </Tag>
         </p>
-        <StackedBar label="Tokens by section" parts={parts} room={budget.room} unit="tokens" />
+        <StackedBar parts={parts} room={budget.room} />
       </div>
       <div class="prompt-columns">
         <div class="card prompt-card">

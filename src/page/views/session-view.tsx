@@ -63,8 +63,7 @@ function Head({ session, status }: { readonly session: string; readonly status: 
   const { title, goal, archived, completed_reason: why, board, plan, dispatches } = view;
   const { implementer = 0, reviewer = 0, observer = 0 } = dispatches;
   const results = implementer + reviewer + observer;
-  const done = board.completed + (plan?.completed ?? 0);
-  const total = board.total - board.cancelled + (plan?.total ?? 0);
+  const { completed: done, total } = plan ?? { ...board, total: board.total - board.cancelled };
   return (
     <div>
       <PageHead title={session}>
@@ -113,7 +112,7 @@ function Head({ session, status }: { readonly session: string; readonly status: 
           </span>
         )}
       </p>
-      {results + total > 0 || archived !== undefined ? null : (
+      {results + total + board.total > 0 || archived !== undefined ? null : (
         <p>Nothing is planned or done yet: add a first task, or let an agent work in this session.</p>
       )}
     </div>
