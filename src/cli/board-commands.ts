@@ -49,7 +49,6 @@ const EDITS = {
   status: 'tool.task-status',
 } as const;
 
-/** Sends a request for each part that changes, and returns the last reply. */
 async function editTask(
   client: ThroughlineClient,
   { session, id, reason, ...parts }: Record<string, unknown>,

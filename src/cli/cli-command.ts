@@ -1,4 +1,7 @@
 import { Command as Base, Option } from 'commander';
+import type { Config } from '../config/config.js';
+import type { ServerInUse } from '../config/user-server.js';
+import type { Logger } from '../engine/ports/logger-and-clock.js';
 
 /** A command with the parts that ours have in common. */
 export class Command extends Base {
@@ -9,7 +12,6 @@ export class Command extends Base {
     return new Command(name);
   }
 
-  /** Adds examples below the help. */
   examples(...lines: readonly string[]): this {
     return this.addHelpText('after', `\nExamples:\n${lines.map((line) => `  $ ${line}`).join('\n')}\n`);
   }
@@ -24,3 +26,12 @@ export class Command extends Base {
 export type Flags<Name extends string> = { readonly [Option in Name]?: boolean };
 export type Texts<Name extends string> = { readonly [Option in Name]?: string };
 export type Numbers<Name extends string> = { readonly [Option in Name]?: number };
+
+export interface Cli {
+  readonly config: Config;
+  readonly logger: Logger;
+  /** The server to use: `--nats`, else `NATS_URL`, else the joined team's, else the user's own. */
+  readonly server: ServerInUse;
+  /** Starts the user's server in the background; undefined where another is named, or that is switched off. */
+  readonly autostart?: (() => Promise<unknown>) | undefined;
+}

@@ -5,8 +5,9 @@ import { redactLine, secretScanner } from '../memory/redaction/redactor.js';
 import { namedLogger } from '../services/common/service-context.js';
 import { visible } from '../shared/terminal-text.js';
 
-/** For a command that runs services: JSON lines in place of the lines for people. */
-export function withLogger<Cli extends { readonly config: Config }>(cli: Cli) {
+/** For a command that runs services: JSON lines in place of the lines for people, unless a person reads them at a terminal. */
+export function withLogger<Cli extends { readonly config: Config; readonly logger: Logger }>(cli: Cli) {
+  if (process.stderr.isTTY) return cli;
   return { ...cli, logger: namedLogger(loggerFor(cli.config), 'throughline') };
 }
 

@@ -8,13 +8,12 @@ import { type Token, token } from '../contracts/names.js';
 import type { Logger } from '../engine/ports/logger-and-clock.js';
 import type { NatsConnection } from '../nats/connection/connect-nats.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
-import { nearestName } from '../shared/nearest-name.js';
-import type { Command } from './cli-command.js';
-import type { Cli } from './cli-context.js';
+import { isSlipOf, nearestName } from '../shared/nearest-name.js';
+import type { Cli, Command } from './cli-command.js';
 import type { Opening } from './open-client.js';
 import { note } from './output.js';
 
-export type { Cli } from './cli-context.js';
+export type { Cli } from './cli-command.js';
 export { note, out, outForAgent } from './output.js';
 
 /** Shared by all commands. Modules that only some need are loaded by those commands. */
@@ -88,12 +87,27 @@ async function withNearSession({ config }: Cli, error: unknown, { tools }: Throu
   if (typeof name !== 'string') return undefined;
   if (connectedProjects(stateDirOf(config.env)).some(({ session }) => session === name))
     return new ThroughlineError('not_found', `session ${name} is connected; nothing stored yet`);
-  const { sessions } = await tools
-    .sessionList({ brief: true, limit: LOOKED_AT })
-    .catch(() => ({ sessions: [] }));
-  const names = sessions.map(({ session }) => session);
-  const near = nearestName(name, names);
+  const near = nearestName(name, await newestSessions(tools));
   return near === undefined ? undefined : noSuchSession(name, `did you mean ${near}?`);
+}
+
+/** Returns the names of the sessions that moved last; none if they cannot be listed. */
+async function newestSessions(tools: ThroughlineClient['tools']): Promise<string[]> {
+  const reply = await tools.sessionList({ brief: true, limit: LOOKED_AT }).catch(() => undefined);
+  return reply?.sessions.map(({ session }) => session) ?? [];
+}
+
+/**
+ * Says that a session begins whose name is that of another one but for a letter. Names that differ in their numbers are meant.
+ *
+ * @param isNew false where that is not known
+ */
+export async function noteIfMisspelled(session: string, { tools }: ThroughlineClient, isNew = false) {
+  const names = await newestSessions(tools);
+  const letters = (name: string) => name.replace(/\d/g, '');
+  const near = names.find((name) => isSlipOf(session, name) && letters(session) !== letters(name));
+  const isSurelyNew = isNew || (names.length < LOOKED_AT && !names.includes(session));
+  if (near !== undefined && isSurelyNew) note(`-- session ${session} is new: did you mean ${near}?`);
 }
 
 /**
@@ -125,7 +139,12 @@ export function commandLogger({ logLevel }: Pick<Config, 'logLevel'>, write = no
   const at = (level: Level) => {
     if (LOG_LEVELS.indexOf(level) < least) return () => {};
     return (fields: object, message: string) => {
-      const place = 'session' in fields ? `session ${fields.session}: ` : '';
+      const place =
+        'session' in fields
+          ? `session ${fields.session}: `
+          : 'service' in fields
+            ? `${fields.service}: `
+            : '';
       write(`-- ${place}${message}${'code' in fields ? ` (${fields.code})` : ''}`);
     };
   };

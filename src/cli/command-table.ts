@@ -49,12 +49,10 @@ const prompt = () => import('./prompt-command.js');
 const publish = () => import('./publish-command.js');
 const request = () => import('./request-command.js');
 const result = () => import('./result-commands.js');
-const retention = () => import('./retention-command.js');
 const serve = () => import('./serve-command.js');
 const session = () => import('./session-commands.js');
 const status = () => import('./status-command.js');
 const team = () => import('./team-command.js');
-const uninstall = () => import('./uninstall-command.js');
 const up = () => import('./up-command.js');
 const work = () => import('./work-command.js');
 
@@ -67,7 +65,7 @@ const TABLE: Readonly<Record<Group, Readonly<Record<string, Row>>>> = {
     'connect [options] [client]': ['connect a coding agent by hooks and MCP, or disconnect it', connect],
     'pause [folder]': ['keep nothing of the conversations in a folder, until `resume`', connect],
     'resume [folder]': ['keep them again', connect],
-    'uninstall [options]': ['take everything out: connections, server, memory', uninstall],
+    'uninstall [options]': ['take everything out: connections, server, memory', connect],
     'doctor [options]': ['check the whole installation and say what to fix', doctor],
     team: ['use the server of a team or a container: join, leave', team],
     'open [options]': ['open the inspector in a browser', open],
@@ -108,7 +106,7 @@ const TABLE: Readonly<Record<Group, Readonly<Record<string, Row>>>> = {
       'make an installation from a backup, on a server that has none',
       backup,
     ],
-    'admin retention': ['set how long sessions without activity are kept', retention],
+    'admin retention': ['set how long sessions without activity are kept', session],
     'admin permissions [options]': ['print the minimal NATS permissions of a role', permissions],
     'admin nats-server [options]': [
       'print the NATS server that `up` would start; installs the pinned one if none is found',

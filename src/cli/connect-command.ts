@@ -1,8 +1,10 @@
-import { existsSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { isAbsolute, join, relative, sep } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { Argument } from 'commander';
+import { createTwoFilesPatch } from 'diff';
+import picocolors from 'picocolors';
 import { MAX_PROJECT_FILE, plainPlan, projectSettings, proposedSession } from '../agents/agent-session.js';
 import {
   CONNECT_CLIENTS,
@@ -16,13 +18,12 @@ import {
   clientState,
   connectPlan,
   type FileChange,
-  installedProgram,
   PROJECT_FILE_NAME,
   type ProjectFields,
   removePlan,
 } from '../agents/connect/connect-plan.js';
 import { readerOf, writeChanges } from '../agents/connect/write-changes.js';
-import { stateDirOf } from '../config/config.js';
+import { type Config, stateDirOf } from '../config/config.js';
 import {
   connectedProject,
   connectedProjects,
@@ -34,17 +35,18 @@ import {
 } from '../config/connected-projects.js';
 import { gitAbove, repositoryOf } from '../config/git-repository.js';
 import { ownerOf } from '../config/session-names.js';
-import { serverText } from '../config/user-server.js';
+import { serverText, userStore } from '../config/user-server.js';
 import { messageOf, ThroughlineError, usageError } from '../contracts/errors.js';
 import { projectOf, token } from '../contracts/names.js';
 import { readRegularFile } from '../engine/files/user-state.js';
 import { serviceFindings } from '../nats/doctor/service-findings.js';
+import { executablesOnPath } from '../nats/server/install-server.js';
 import { defined } from '../shared/collections.js';
 import { counted, oneLine } from '../shared/text.js';
 import { VERSION } from '../version.js';
 import type { Command, Flags } from './cli-command.js';
 import { type Cli, cliOf, coloured, note, out, sessionHere, withConnection } from './command-context.js';
-import { diffText } from './diff-text.js';
+import { runningUp, stopDetached } from './detached-up.js';
 import { confirmed } from './output.js';
 
 type ConnectOptions = ProjectFields & Flags<'remove' | 'all' | 'dryRun' | 'yes' | 'user'>;
@@ -103,10 +105,10 @@ async function connectTo(cli: Cli, client: ConnectClientName, options: ConnectOp
   const { title, program, confirm } = CONNECT_CLIENTS[client];
   const scope = options.user === true ? 'user' : 'project';
   const { env } = cli.config;
-  if (program !== undefined && installedProgram(program, env) === undefined) {
+  if (program !== undefined && !(await isOnPath(program, env))) {
     note(`-- ${title} is not installed here: "${program}" is not on your PATH. This takes effect once it is`);
   }
-  if (installedProgram('throughline', env) === undefined) note(`-- ${NOT_ON_PATH}`);
+  if (!(await isOnPath('throughline', env))) note(`-- ${NOT_ON_PATH}`);
   const { changes, isDone } = await connected(cli, client, options, scope);
   if (!isDone || options.dryRun === true) return;
   for (const { path, backup, record } of changes)
@@ -207,7 +209,7 @@ async function disconnect(cli: Cli, client: ConnectClientName, options: ConnectO
 }
 
 /** Finds what connect wrote for this user: each client, in each connected folder that still exists, and for all projects. */
-export function everyConnection(cli: Cli) {
+function everyConnection(cli: Cli) {
   const folders = connectedProjects(stateDirOf(cli.config.env)).map(({ folder }) => folder);
   const places = [
     placeOf(cli, 'user'),
@@ -222,7 +224,7 @@ export function everyConnection(cli: Cli) {
 }
 
 /** Takes out all of it. One client after the other, since several write to one file. */
-export function removeConnections(cli: Cli): void {
+function removeConnections(cli: Cli): void {
   for (const { client, place } of everyConnection(cli))
     writeChanges(removePlan(client, place, readerOf(place)), place);
   const stateDir = stateDirOf(cli.config.env);
@@ -241,10 +243,7 @@ async function disconnectAll(cli: Cli, { yes, dryRun }: ConnectOptions): Promise
 
 async function written(cli: Cli, changes: readonly FileChange[], options: ConnectOptions, place: Where) {
   const inColour = coloured(cli);
-  for (const { path, before, after } of changes) {
-    const name = shown(path);
-    out(diffText({ name, text: before }, { name, text: after }, inColour), inColour);
-  }
+  for (const change of changes) out(diffText(change, inColour), inColour);
   if (options.dryRun === true) {
     note(`-- ${counted(changes.length, 'file')} would change; nothing was changed`);
     return false;
@@ -265,6 +264,26 @@ function projectFields({ session, project, plan }: ConnectOptions, scope: Scope)
   return defined({ session: session && token(session, '--session'), project, plan });
 }
 
+/** Returns the change in the format of `diff -u`. */
+function diffText({ path, before, after }: FileChange, inColour: boolean): string {
+  const { red, green, cyan, bold } = picocolors.createColors(inColour);
+  const nameOf = (text: string | undefined) => (text === undefined ? '/dev/null' : shown(path));
+  const options = {
+    headerOptions: { includeIndex: false, includeUnderline: false, includeFileHeaders: true },
+  };
+  const names = [nameOf(before), nameOf(after)] as const;
+  const patch = createTwoFilesPatch(...names, before ?? '', after ?? '', undefined, undefined, options);
+  return patch
+    .split('\n')
+    .map((line) => {
+      if (/^(---|\+\+\+) /.test(line)) return bold(line);
+      if (line.startsWith('@@')) return cyan(line);
+      if (line.startsWith('+')) return green(line);
+      return line.startsWith('-') ? red(line) : line;
+    })
+    .join('\n');
+}
+
 /** A path as people read it: from here, where it lies below. */
 function shown(path: string): string {
   const here = relative(process.cwd(), path);
@@ -280,7 +299,7 @@ function addConnectList(connect: Command): void {
     .action(async ({ json }: { json?: boolean }, command: Command) => {
       const cli = cliOf(command);
       const common = await commonProblems(cli);
-      const found = CONNECT_NAMES.map((name) => connectedClient(cli, name, common));
+      const found = await Promise.all(CONNECT_NAMES.map((name) => connectedClient(cli, name, common)));
       if (json) return out(JSON.stringify(found));
       for (const client of found) out(line(client));
       for (const problem of new Set(found.flatMap(({ problems }) => problems))) note(`-- ${problem}`);
@@ -290,9 +309,10 @@ function addConnectList(connect: Command): void {
     });
 }
 
-function connectedClient(cli: Cli, client: ConnectClientName, common: readonly string[]) {
+async function connectedClient(cli: Cli, client: ConnectClientName, common: readonly string[]) {
   const { title, program, problem } = CONNECT_CLIENTS[client];
-  const path = program && installedProgram(program, cli.config.env);
+  // A file that several clients read needs no program.
+  const installed = program === undefined || (await isOnPath(program, cli.config.env));
   const problems: string[] = [];
   const stateIn = (scope: Scope): EntryState | 'unreadable' => {
     try {
@@ -312,8 +332,6 @@ function connectedClient(cli: Cli, client: ConnectClientName, common: readonly s
     const fault = states[scope] === 'connected' ? problem?.(place, readerOf(place)) : undefined;
     if (fault !== undefined) problems.push(fault);
   }
-  // A file that several clients read needs no program.
-  const installed = program === undefined || path !== undefined;
   const isConnected = states.project === 'connected' || states.user === 'connected';
   if (isConnected && !installed)
     problems.push(`${title} is connected and not installed here: "${program}" is not on your PATH`);
@@ -321,9 +339,15 @@ function connectedClient(cli: Cli, client: ConnectClientName, common: readonly s
   return { client, title, installed, ...states, works: isConnected && problems.length === 0, problems };
 }
 
+async function isOnPath(program: string, env: Config['env']): Promise<boolean> {
+  const endings = process.platform === 'win32' ? (env.PATHEXT ?? '').split(';') : [''];
+  const found = await Promise.all(endings.map((ending) => executablesOnPath(program + ending, env)));
+  return found.flat().length > 0;
+}
+
 async function commonProblems(cli: Cli): Promise<string[]> {
-  const path = installedProgram('throughline', cli.config.env);
-  const problems = [path === undefined ? NOT_ON_PATH : undefined, await serverProblem(cli)];
+  const isFound = await isOnPath('throughline', cli.config.env);
+  const problems = [isFound ? undefined : NOT_ON_PATH, await serverProblem(cli)];
   try {
     sessionHere(cli);
   } catch (error) {
@@ -343,7 +367,13 @@ async function serverProblem(cli: Cli): Promise<string | undefined> {
   }
 }
 
-function line({ title, installed, project, user, works }: ReturnType<typeof connectedClient>): string {
+function line({
+  title,
+  installed,
+  project,
+  user,
+  works,
+}: Awaited<ReturnType<typeof connectedClient>>): string {
   const where = [
     ...(project === 'absent' ? [] : [`this folder: ${project}`]),
     ...(user === 'absent' ? [] : [`user: ${user}`]),
@@ -378,5 +408,37 @@ function addSwitch(command: Command, paused: boolean): Command {
       const above = pausedFolder(stateDir, folder);
       if (paused) out(`paused ${above}: "throughline resume" keeps its conversations again`);
       else out(above === undefined ? `conversations in ${folder} are kept` : `${above} is still paused`);
+    });
+}
+
+export function uninstallCommand(program: Command): void {
+  program
+    .command('uninstall')
+    .description(
+      'Takes out of this machine what Throughline has written for you: the entries of every connected client, the server, and\n' +
+        'the state and cache directories with all sessions. Lists it and asks first. "session export --all" keeps a copy.',
+    )
+    .option('--keep-memory', 'leave the state directory: all sessions stay')
+    .option('--dry-run', 'show the list, and change nothing')
+    .option('--yes', 'remove without asking')
+    .examples('throughline uninstall --dry-run', 'throughline uninstall --keep-memory')
+    .action(async (options: Flags<'keepMemory' | 'dryRun' | 'yes'>, command: Command) => {
+      const cli = cliOf(command);
+      const { config } = cli;
+      const stateDir = stateDirOf(config.env);
+      const store = userStore(stateDir);
+      const running = await runningUp(store);
+      const folders = [config.cacheDir, ...(options.keepMemory === true ? [] : [stateDir])].filter((folder) =>
+        existsSync(folder),
+      );
+      for (const { text } of everyConnection(cli)) out(text);
+      if (running !== undefined) out(`the server ${running.url}`);
+      for (const folder of folders) out(`${folder}${folder === stateDir ? ', with all sessions' : ''}`);
+      if (options.dryRun === true) return note('-- nothing was changed');
+      if (!(await confirmed('Remove all of this?', options.yes))) return;
+      removeConnections(cli);
+      await stopDetached(store, config.shutdownMs);
+      for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+      note('-- the package itself: "npm uninstall --global throughline"');
     });
 }

@@ -138,7 +138,6 @@ function lineOf({ attempt, result, passed }: ReturnType<typeof judged>): string 
   return `${attempt.code} = ${result}, and its test ${passed ? 'passes' : 'fails'}`;
 }
 
-/** Marks the lines that carry the lesson. */
 function marked(text: string): string {
   return text
     .trim()

@@ -134,7 +134,6 @@ export async function startUserServer(
   return up;
 }
 
-/** Returns the options, variables and folder of the last `up`. */
 function recordedSettings(storeDir: string): { args: readonly string[]; env: object; cwd: string } {
   const read = readRegularFile(join(storeDir, SETTINGS), MAX_SETTINGS);
   // Only `recordSettings` writes it.
@@ -159,13 +158,20 @@ async function untilReady(storeDir: string, mayGetReady: () => boolean, withinMs
   }
 }
 
+/** Beside the time that `up` gives itself: its server may take as long again. */
+const PATIENCE_MS = 10_000;
+
 /**
  * Ends the `up` of a store together with its server, and a server that a killed one has left. Resolves once they are
  * gone; the address of the server, or undefined where none was running.
  *
- * @throws ThroughlineError `store_in_use` when it may not be ended, or does not end within `withinMs`
+ * @throws ThroughlineError `store_in_use` when it may not be ended, or does not end in time
  */
-export async function stopDetached(storeDir: string, withinMs: number): Promise<string | undefined> {
+export async function stopDetached(
+  storeDir: string,
+  shutdownMs: number,
+  patienceMs = PATIENCE_MS,
+): Promise<string | undefined> {
   const use = storeUse(storeDir);
   if (use === undefined) return undefined;
   const { starter, url } = use;
@@ -174,7 +180,7 @@ export async function stopDetached(storeDir: string, withinMs: number): Promise<
     return url;
   }
   signalHolder(storeDir, starter, 'SIGTERM');
-  await untilGone(starter, storeDir, withinMs);
+  await untilGone(starter, storeDir, shutdownMs + patienceMs);
   return url;
 }
 

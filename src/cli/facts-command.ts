@@ -62,7 +62,12 @@ export function factsCommand(program: Command): void {
       const hint = found.length > 0 || all ? '' : ': "--all" shows those that have ended, too';
       note(`-- ${counted(found.length, 'fact')} at session sequence ${sequence}${hint}`);
     });
-  addRequests(facts);
+  addRequests(facts, {
+    'tool.fact-correct': {
+      remark: ({ fact: { ref, id }, corrected }) =>
+        `${ref ?? id} is the corrected ${corrected.ref ?? corrected.id}, and takes its place in prompts`,
+    },
+  });
 }
 
 interface RecallOptions extends ProjectOptions, Flags<'all'>, Texts<'session'> {}
@@ -78,7 +83,7 @@ export function recallCommand(program: Command): void {
   const fieldsIn = addFields(
     recall,
     shapeOf(REQUESTS['tool.recall'].shape, (field) => field !== 'project'),
-    { places: ['query'] },
+    ['query'],
   );
   recall
     .examples(
@@ -96,6 +101,9 @@ export function recallCommand(program: Command): void {
       if (json) return out(JSON.stringify(reply));
       print(cli, showReply('tool.recall', reply, coloursOf(cli)));
       const { items, searched, sessions } = reply;
-      note(`-- ${counted(items.length, 'item')} in ${shownOf(searched, sessions, 'session')}`);
+      const statement = items.find(({ id }) => id.startsWith('M'));
+      const shows = statement && `throughline facts ${statement.session} --id ${statement.id}`;
+      const hint = shows === undefined ? '' : `; "${shows}" shows where ${statement?.id} comes from`;
+      note(`-- ${counted(items.length, 'item')} in ${shownOf(searched, sessions, 'session')}${hint}`);
     });
 }

@@ -80,11 +80,9 @@ export function addImportGit(result: Command): void {
 }
 
 export interface CommitSelection {
-  /** The newest so many. */
   readonly limit: number;
   /** A branch, tag or commit. Default: what is checked out. */
   readonly branch?: string | undefined;
-  /** A date as git reads it. */
   readonly since?: string | undefined;
   readonly path?: readonly string[] | undefined;
 }
@@ -127,7 +125,6 @@ export async function readCommits(repo: Repository, selection: CommitSelection) 
 
 const MERGED =
   /^Merge (?:(?:remote-tracking )?branch '(?:origin\/)?([^']+)'|pull request #\d+ from [^/\s]+\/(\S+))/;
-/** Facts of one result. */
 const MAX_MERGED = 50;
 
 /** Returns a result that names the branches of the newest merges; undefined if there is none. */

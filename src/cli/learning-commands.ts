@@ -3,7 +3,7 @@ import type { Learning, Proposal, RankedLearning } from '../memory/learnings/lea
 import { counted, quoted } from '../shared/text.js';
 import type { Command } from './cli-command.js';
 import { type Cli, cliOf, note, out, withClient } from './command-context.js';
-import { type Cell, inLine, nextPageLines } from './output.js';
+import { type Cell, inLine, noteNextPage } from './output.js';
 import { addFields, addRequests, printTable } from './request-command.js';
 import { onProject, type ProjectOptions, projectIn, projectOption, shownOf } from './session-argument.js';
 import type { Colors } from './show-reply.js';
@@ -76,7 +76,7 @@ function addList(learning: Command): void {
       await withClient(cli, async (client) => {
         const print = (reply: Listed, pending?: ReplyTo<'proposal.list'>) => {
           printList(cli, reply, options, pending);
-          for (const line of nextPageLines(list, reply.next)) note(line);
+          noteNextPage(list, reply.next);
         };
         if (options.status !== undefined) return print(await client.send('proposal.list', request));
         // The first page begins with what waits for a decision.

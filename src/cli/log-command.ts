@@ -2,7 +2,7 @@ import { Option } from 'commander';
 import { ThroughlineError, usageError } from '../contracts/errors.js';
 import type { Token } from '../contracts/names.js';
 import type { TimelineKind } from '../contracts/replies/dispatch-result.js';
-import type { TraceFound, TracesListed } from '../contracts/replies/trace-reply.js';
+import type { TraceFound } from '../contracts/replies/trace-reply.js';
 import { REQUESTS } from '../contracts/requests.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { defined } from '../shared/collections.js';
@@ -11,10 +11,10 @@ import type { Command, Flags, Texts } from './cli-command.js';
 import { type Cli, cliOf, note, out, withClient } from './command-context.js';
 import { followLog } from './log-follow.js';
 import { wholeNumber } from './option-parsers.js';
-import { allPages, nextPageLines } from './output.js';
+import { allPages, noteNextPage } from './output.js';
 import { addFields, printTable, shapeOf } from './request-command.js';
 import { onSession, requireEvents, sessionIfAny, usualSession } from './session-argument.js';
-import { intentLine, TIMELINE_HEADINGS, timelineCells } from './show-reply.js';
+import { TIMELINE_HEADINGS, timelineCells } from './show-reply.js';
 
 interface LogOptions
   extends TraceOptions,
@@ -96,15 +96,13 @@ async function listEntries(cli: Cli, command: Command, options: LogOptions): Pro
     if (entries.length > 0) note(`-- ${counted(entries.length, 'entry', 'entries')}, the newest first`);
     else note('-- no such entries: without these options all are listed');
   }
-  for (const line of nextPageLines(command, next)) note(line);
+  noteNextPage(command, next);
 }
 
 interface TraceOptions extends Flags<'json'>, Texts<'entry' | 'pin'> {
   /** True lists the intents. */
   readonly trace?: true | string;
 }
-
-type Intent = TracesListed['intents'][number];
 
 /** Intents of one request. */
 const INTENTS = 200;
@@ -133,9 +131,12 @@ async function showTrace(cli: Cli, session: Token, options: TraceOptions): Promi
 async function listIntents(client: ThroughlineClient, session: Token, { json }: TraceOptions): Promise<void> {
   const pages = await allPages((cursor) => client.tools.traceList({ session, limit: INTENTS, ...cursor }));
   requireEvents(session, pages[0].sequence);
-  const intents: readonly Intent[] = pages.flatMap((page) => page.intents);
+  const intents = pages.flatMap((page) => page.intents);
   if (json) return out(JSON.stringify(intents));
-  for (const intent of intents) out(intentLine(intent));
+  for (const { id, entries, request } of intents)
+    out(
+      `${quoted(id)}  ${counted(entries, 'entry', 'entries')}${request === undefined ? '' : `  ${quoted(request)}`}`,
+    );
   if (intents.length === 0)
     return note('-- no intent has a trace yet: "throughline publish trace" begins one');
   note(`-- ${counted(intents.length, 'intent')}, the one that was added to last first`);

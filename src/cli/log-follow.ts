@@ -14,7 +14,7 @@ import { needsText } from '../shared/wire-words.js';
 import type { Flags, Texts } from './cli-command.js';
 import { type Cli, coloured, note, out } from './command-context.js';
 import { allPages } from './output.js';
-import { projectNote } from './session-argument.js';
+import { noteProject } from './session-argument.js';
 import { coloursOf, timelineLine } from './show-reply.js';
 import { runUntilSignal } from './signals.js';
 
@@ -68,7 +68,7 @@ export async function followLog(cli: Cli, options: FollowOptions): Promise<void>
       if (connected) void look();
     });
     shutdown.add('the connection states', async () => void unlisten());
-    for (const line of projectNote(options.project)) note(line);
+    noteProject(options.project);
     const scope = session ?? (project === undefined ? 'all sessions' : `project ${project}`);
     note(`-- watching ${scope}: Ctrl-C ends it`);
   });
@@ -100,7 +100,6 @@ async function followAll(
     void tails.get(session)?.then((tail) => tail?.close());
     tails.delete(session);
   };
-  /** All sessions of the project, or those that moved last. */
   const listed = async () => {
     if (project === undefined)
       return (await tools.sessionList({ archived: true, brief: true, limit: PAGE })).sessions;

@@ -45,7 +45,6 @@ function memoryOf(command: Command, given: string | undefined) {
   const found = agentSession({ env, directory: process.cwd(), keep: true });
   if (found.changed !== undefined) note(`-- ${found.changed}`);
   const session = named ?? found.session;
-  /** The connection to the server of `cli`. */
   let opened: Promise<WatchedClient> | undefined;
   let isStarting = false;
   /** True if something may be kept that this connection has not sent. */

@@ -1,14 +1,16 @@
 import type { Config } from '../config/config.js';
+import { addressOf, type ServerInUse } from '../config/user-server.js';
 import { inheritedTrace } from '../engine/monitoring/tracing.js';
 import { silentLogger } from '../engine/ports/logger-and-clock.js';
 import { connectNats, type NatsConnection, onConnectionState } from '../nats/connection/connect-nats.js';
 import { hangs } from '../nats/connection/ending-transport.js';
+import type { NatsAddress } from '../nats/connection/nats-access.js';
 import { natsTransport } from '../nats/connection/nats-client-transport.js';
-import { serverOnStore } from '../nats/server/server-store.js';
+import { serverOnStore, storeUse } from '../nats/server/server-store.js';
 import { keepTrying, type Persistence } from '../sdk/keep-trying.js';
 import { ThroughlineClient } from '../sdk/throughline-client.js';
 import { withinDeadline } from '../shared/deadlines.js';
-import { type Cli, hasServices, started } from './cli-context.js';
+import type { Cli } from './cli-command.js';
 
 export { closeConnection } from '../nats/connection/connect-nats.js';
 
@@ -77,4 +79,22 @@ export async function openWatchedClient(cli: Cli): Promise<WatchedClient> {
 export function openConnection(cli: Cli): Promise<NatsConnection> {
   const { access } = cli.config;
   return started(cli, (url) => connectNats({ url, name: NAME, access, logger: silentLogger }));
+}
+
+/**
+ * Connects to the server, and starts that of the user in the background if it does not run and may be started.
+ *
+ * @throws ThroughlineError as connecting and `up` do
+ */
+async function started<T>(
+  { server, autostart }: Pick<Cli, 'server' | 'autostart'>,
+  connect: (address: NatsAddress) => Promise<T>,
+): Promise<T> {
+  if (autostart !== undefined && !hasServices(server)) await autostart();
+  return connect(addressOf(server));
+}
+
+/** Returns false for the user's own server if its `up` does not run: one that was left running alone has no services. */
+function hasServices(server: ServerInUse): boolean {
+  return server.kind !== 'own' || storeUse(server.store)?.by === 'server';
 }

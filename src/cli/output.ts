@@ -130,9 +130,9 @@ export function progressLine() {
   };
 }
 
-/** The line that says how to go on with a list; none where nothing is left. */
-export function nextPageLines(command: Command, next: string | undefined): string[] {
-  return next === undefined ? [] : [`-- the next page: ${nextPageCommand(command, next)}`];
+/** Says how to go on with a list, if something is left of it. */
+export function noteNextPage(command: Command, next: string | undefined): void {
+  if (next !== undefined) note(`-- the next page: ${nextPageCommand(command, next)}`);
 }
 
 /**

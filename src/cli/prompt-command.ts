@@ -7,7 +7,7 @@ import { ITERATION_TEMPLATE, ITERATION_VARIABLES } from '../prompt/iteration-tem
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { counted } from '../shared/text.js';
 import type { Command, Flags, Numbers, Texts } from './cli-command.js';
-import { type Cli, coloured, note, out, outForAgent, withClient } from './command-context.js';
+import { note, out, outForAgent, withClient } from './command-context.js';
 import { readNamed, wholeNumber } from './option-parsers.js';
 import { onSession, requireEvents, SESSION_DEFAULT, sessionFor } from './session-argument.js';
 import { explanation, PROMPT_HEADINGS, promptCells, promptLines } from './show-prompt.js';
@@ -30,7 +30,6 @@ interface CompileOptions
   readonly role?: Role;
   readonly tags?: FactTag[];
   readonly open?: string[];
-  readonly diff?: string[];
 }
 
 export function promptCommand(program: Command): void {
@@ -70,7 +69,6 @@ export function promptCommand(program: Command): void {
     .option('--as-of <sequence>', 'the prompt as it was at this session sequence', wholeNumber(1))
     .option('--learnings-as-of <sequence>', 'learnings as they were at this project sequence', wholeNumber(1))
     .option('--intent <id>', 'the active intent: its compacted history is placed before the prompt')
-    .option('--diff <ids...>', 'compare two prompts of `prompt ls`, line by line, in place of compiling one')
     .option('--new', 'also for a session that has no event yet')
     .option('--explain', 'show which facts and files were considered, and why each is shown or not')
     .option('--json', 'print the reply as JSON, with --explain all its parts')
@@ -79,12 +77,10 @@ export function promptCommand(program: Command): void {
       'throughline prompt -s demo --kind iteration --max-learnings 10',
       'throughline prompt -s demo --kind session-start',
       'throughline prompt -s demo -t 5.1 -p "Fix the tests" --tags test error',
-      'throughline prompt -s demo --diff 4f1c09ab23de 9a07c2d15e44',
       'throughline prompt -s demo -t 5.1 -p "…" --after "$(throughline publish reviewer -s demo -f r.json)" --json',
     )
     .action(async (options: CompileOptions, command: Command) => {
       const { cli, session } = await sessionFor(command, false);
-      if (options.diff !== undefined) return printDiff(cli, session, options.diff, options.json);
       const request = await requestOf(session, options);
       const reply = await withClient(cli, async (client) => {
         const compiled = await client.compile(request).catch(async (error: unknown) => {
@@ -109,7 +105,6 @@ export function promptCommand(program: Command): void {
   addTemplate(prompt);
 }
 
-/** The parts that `explanation` shows. */
 const EXPLAINED = ['facts', 'considered', 'learnings', 'lines'] as const;
 
 async function requestOf(session: string, options: CompileOptions): Promise<CompileRequestInput> {
@@ -243,7 +238,6 @@ function addShow(parent: Command): void {
     });
 }
 
-/** Compiles a stored prompt again, as it was. */
 async function compiledAgain(client: ThroughlineClient, { prompt, request }: ToolReply<'prompt-show'>) {
   if (prompt.cut)
     note(`-- the request of prompt ${prompt.id} was kept without some of its text: it may have been another`);
@@ -255,25 +249,6 @@ async function compiledAgain(client: ThroughlineClient, { prompt, request }: Too
     );
   }
   return reply;
-}
-
-async function printDiff(cli: Cli, session: string, ids: readonly string[], json: boolean | undefined) {
-  const [from, to, ...more] = ids;
-  if (from === undefined || to === undefined || more.length > 0)
-    throw usageError('--diff compares two prompts: give two ids of "throughline prompt ls"');
-  const { diffText } = await import('./diff-text.js');
-  await withClient(cli, async (client) => {
-    const sideOf = async (id: string) => {
-      const shown = await client.tools.promptShow({ session, id });
-      const { prompt: text, sequence } = await compiledAgain(client, shown);
-      return { name: `${shown.prompt.id}  sequence ${sequence}`, text };
-    };
-    const [before, after] = [await sideOf(from), await sideOf(to)];
-    const isSame = before.text === after.text;
-    if (json) return out(JSON.stringify({ from, to, isSame, diff: diffText(before, after, false) }));
-    if (isSame) return note('-- both prompts are the same, byte for byte');
-    out(diffText(before, after, coloured(cli)), coloured(cli));
-  });
 }
 
 function addTemplate(parent: Command): void {

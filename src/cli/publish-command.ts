@@ -8,11 +8,15 @@ import type { TraceAppended } from '../contracts/replies/trace-reply.js';
 import { MAX_ENTRIES, type TraceEntryInput } from '../contracts/trace-entry.js';
 import { PUBLISH_TIMEOUT_MS, type Published, type PublishOptions } from '../sdk/persistent-publish.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
-import { counted, quoted } from '../shared/text.js';
+import { withinDeadline } from '../shared/deadlines.js';
+import { counted } from '../shared/text.js';
 import type { Command, Flags, Texts } from './cli-command.js';
-import { type Cli, cliOf, note, out, sessionOf, withClient } from './command-context.js';
+import { type Cli, cliOf, note, noteIfMisspelled, out, sessionOf, withClient } from './command-context.js';
 import { duration, readBody } from './option-parsers.js';
 import { canAsk, waitingNote } from './output.js';
+
+/** Longest time to look for a session with a similar name before a result is published. */
+const LOOK_MS = 500;
 
 interface PublishArguments extends Flags<'wait' | 'json'>, Texts<'session' | 'id'> {
   readonly file: string;
@@ -62,19 +66,10 @@ export function publishCommand(program: Command): void {
       }
       const id = options.id === undefined ? {} : { messageId: options.id };
       const published = await publishing(cli, options.timeout, async (client, tries): Promise<Stored> => {
-        const settings = { ...id, ...tries };
-        return options.wait === true
-          ? await client.publishText(session, role, body, { ...settings, wait: true })
-          : await client.publishText(session, role, body, settings);
+        await withinDeadline(LOOK_MS, noteIfMisspelled(session, client));
+        return client.publishText(session, role, body, { ...id, ...tries, wait: options.wait === true });
       });
       const { result } = published;
-      const other = published.duplicate === true ? otherResult(result, role, body, cli) : undefined;
-      if (other !== undefined) {
-        const whose = `result ${published.sequence} (${other}), which is another result`;
-        note(`-- the id ${options.id} belongs to ${whose}: publish this one under an id of its own`);
-        process.exitCode = 1;
-        return;
-      }
       if (published.duplicate === true) note(storedBefore(published));
       if (options.json) out(JSON.stringify(published));
       else out(result === undefined ? String(published.sequence) : await resultText(result));
@@ -109,22 +104,6 @@ async function resultText(result: DispatchResult): Promise<string> {
 
 type Stored = Published & { readonly result?: DispatchResult };
 
-/** Returns role and task of the result that was stored under the id before, if they are not those of this one. */
-function otherResult(
-  stored: DispatchResult | undefined,
-  role: Role,
-  body: Uint8Array,
-  { config }: Cli,
-): string | undefined {
-  if (stored === undefined || stored.status === 'counted') return undefined;
-  const parsed = parseDispatchBody(body, role, config.maxBodyBytes);
-  const task = parsed.ok ? parsed.value.result.task_id : parsed.task;
-  const isOtherTask = stored.task !== undefined && task !== undefined && stored.task !== task;
-  if ((stored.role === undefined || stored.role === role) && !isOtherTask) return undefined;
-  return quoted([stored.role, ...(stored.task === undefined ? [] : [`task ${stored.task}`])].join(', '));
-}
-
-/** Says that nothing new was stored under an id that was used before. */
 function storedBefore({ sequence, result }: Stored): string {
   return result?.status === 'rejected'
     ? `-- stored before as result ${sequence}, which was rejected; give the corrected result an id of its own`
@@ -189,7 +168,6 @@ function addPublishTrace(publish: Command): void {
     });
 }
 
-/** Appends any number of entries, as many at a time as one request may hold. */
 async function appendAll(
   client: ThroughlineClient,
   session: string,

@@ -8,9 +8,18 @@ import { TASK_STATUSES } from '../contracts/task-events.js';
 import { userName } from '../engine/files/user-state.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import type { Command } from './cli-command.js';
-import { type Cli, cliOf, coloured, note, out, sessionOf, withClient } from './command-context.js';
+import {
+  type Cli,
+  cliOf,
+  coloured,
+  note,
+  noteIfMisspelled,
+  out,
+  sessionOf,
+  withClient,
+} from './command-context.js';
 import { fraction, settingPair, TASK_STATUS_WORDS, taskStatus, wholeNumber } from './option-parsers.js';
-import { canAsk, nextPageLines } from './output.js';
+import { canAsk, noteNextPage } from './output.js';
 import {
   onProject,
   onSession,
@@ -63,7 +72,6 @@ export function addRequests(group: Command, special: Requests = {}): void {
   }
 }
 
-/** Adds the command of a request to a group: arguments, options, defaults and descriptions come from its row. */
 export function addRequest<Name extends RequestName>(
   group: Command,
   name: Name,
@@ -86,7 +94,7 @@ export function addRequest<Name extends RequestName>(
   const decider = 'by' in row.shape && !row.agents && { by: DECIDER };
   const shape = shapeOf({ ...row.shape, ...decider, ...more.fields }, (field) => !(field in taken));
   if (asArgument) onSession(command);
-  const fieldsIn = addFields(command, shape, { places, exact });
+  const fieldsIn = addFields(command, shape, places, exact);
   const of = {
     session: `session ${SESSION_DEFAULT}`,
     'any session': 'only of this session',
@@ -119,6 +127,9 @@ export function addRequest<Name extends RequestName>(
         const { sequence }: { sequence?: number } = Object(answer);
         if (row.reads && scope === 'session' && !exact && owner.session !== undefined)
           requireEvents(owner.session, sequence ?? 1);
+        const { created }: { created?: true } = Object(answer);
+        if (created && !exact) note(`-- created session ${owner.session}`);
+        if (created && owner.session !== undefined) await noteIfMisspelled(owner.session, client, true);
         return answer;
       });
       const { json } = command.optsWithGlobals<{ json?: boolean }>();
@@ -126,10 +137,9 @@ export function addRequest<Name extends RequestName>(
       else print(cli, more.show?.(reply, coloursOf(cli)) ?? showReply(name, reply, coloursOf(cli)));
       const remark = json ? undefined : more.remark?.(reply, cli);
       if (remark !== undefined) note(`-- ${remark}`);
-      const { created, next }: { created?: true; next?: unknown } = Object(reply);
-      if (created && !exact) note(`-- created session ${owner.session}`);
+      const { next }: { next?: unknown } = Object(reply);
       if (typeof next === 'string' && exact) note(`-- there are more: --cursor ${next}`);
-      else if (typeof next === 'string') for (const line of nextPageLines(command, next)) note(line);
+      else if (typeof next === 'string') noteNextPage(command, next);
     });
   // The name of this option in the specifications.
   if (exact && scope === 'session') command.addOption(new Option('-n, --name <session>').hideHelp());
@@ -191,7 +201,6 @@ export function print(cli: Cli, lines: readonly string[]): void {
   if (lines.length > 0) out(lines.join('\n'), coloured(cli));
 }
 
-/** Prints a list below its headings; nothing without items. */
 export function printTable<Item>(cli: Cli, ...of: Rest<Parameters<typeof tableOf<Item>>>): void {
   print(cli, tableOf(coloursOf(cli), ...of));
 }
@@ -210,14 +219,12 @@ const RENAMED: Readonly<Record<string, string>> = {
   ...{ cursor: 'page', maxResults: 'maxLearnings', kinds: 'kind' },
 };
 
-interface FieldOptions {
-  readonly places?: readonly string[];
-  /** True for flags that are exactly the fields, as prompts write them. */
-  readonly exact?: boolean;
-}
-
-/** Adds an argument or an option for each field; returns what reads the fields that were given. */
-export function addFields(command: Command, shape: Shape, { places = [], exact = false }: FieldOptions = {}) {
+/**
+ * Adds an argument for each field of `places`, and an option for each other one. Returns what reads the fields that were given.
+ *
+ * @param exact true for flags that are exactly the fields, as prompts write them
+ */
+export function addFields(command: Command, shape: Shape, places: readonly string[] = [], exact = false) {
   const nameOf = (field: string) => (exact ? field : (RENAMED[field] ?? field));
   for (const field of places) {
     const schema = shape[field];
@@ -268,7 +275,6 @@ function optionOf(name: string, field: string, schema: z.ZodType): Option {
 
 const SHORT: Readonly<Record<string, string>> = { task: '-t, ', yes: '-y, ' };
 
-/** The values of an enum, or those of a list of one. */
 function choicesOf(inner: unknown): string[] | undefined {
   if (inner instanceof z.ZodEnum) return inner.options.map(String);
   if (inner instanceof z.ZodArray) return choicesOf(inner.element);

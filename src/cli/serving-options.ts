@@ -6,8 +6,7 @@ import type { Shutdown } from '../engine/runtime/shutdown.js';
 import type { NatsAddress } from '../nats/connection/nats-access.js';
 import type { Context } from '../services/common/service-context.js';
 import type { RunningInspector } from '../services/inspector/serve-inspector.js';
-import type { Command, Flags, Numbers, Texts } from './cli-command.js';
-import type { Cli } from './cli-context.js';
+import type { Cli, Command, Flags, Numbers, Texts } from './cli-command.js';
 import { note } from './command-context.js';
 import { wholeNumber } from './option-parsers.js';
 
@@ -97,12 +96,8 @@ export async function startInspector(
   usual: InspectorRole,
 ): Promise<RunningInspector> {
   const { serveInspector } = await import('../services/inspector/serve-inspector.js');
-  const {
-    inspectorPort: port,
-    inspectorHost: host,
-    inspectorName: names,
-    inspectorRole: role = usual,
-  } = flags;
+  const { inspectorPort: port, inspectorHost: host, inspectorName: names } = flags;
+  const role = flags.inspectorRole ?? usual;
   const inspector = await serveInspector(url, context, { role, port, host, names });
   if (port === undefined && inspector.port !== INSPECTOR_PORT) {
     note(`-- port ${INSPECTOR_PORT} is in use: the inspector is on port ${inspector.port}`);

@@ -59,7 +59,6 @@ export async function usualSession(cli: Cli, command: Command, asArgument = true
 
 const NAMED = 5;
 
-/** Returns the context of a command with the session that it works on. */
 export async function sessionFor(command: Command, asArgument = true): Promise<{ cli: Cli; session: Token }> {
   const cli = cliOf(command);
   return { cli, session: await usualSession(cli, command, asArgument) };
@@ -116,13 +115,11 @@ export function projectOption(cli: Cli, project: string): string {
   return project === projectOf(usualProject(cli)) ? '' : ` --project ${project}`;
 }
 
-/** Returns a note if a project name was normalized to another one; otherwise nothing. */
-export function projectNote(given: string | undefined): string[] {
-  if (given === undefined) return [];
-  const project = projectOf(given);
-  return project === given
-    ? []
-    : [`-- the project is ${project}: ${JSON.stringify(given)} is kept under this name`];
+/** Says so if a project name was normalized to another one. */
+export function noteProject(given: string | undefined): void {
+  const project = given === undefined ? undefined : projectOf(given);
+  if (project !== given)
+    note(`-- the project is ${project}: ${JSON.stringify(given)} is kept under this name`);
 }
 
 /** `12 learnings`, or `200 of 5000 learnings` where a limit left some out. */

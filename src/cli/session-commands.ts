@@ -1,13 +1,15 @@
+import { z } from 'zod';
 import type { ToolReply } from '../contracts/requests.js';
 import type { StoredCounts } from '../contracts/session-requests.js';
+import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { counted } from '../shared/text.js';
 import type { Command, Flags } from './cli-command.js';
 import { cliOf, note, out, withClient } from './command-context.js';
 import { canAsk, confirmed, progressLine } from './output.js';
-import { addRequests } from './request-command.js';
+import { addRequest, addRequests } from './request-command.js';
 import { onSession, sessionGiven, shownOf } from './session-argument.js';
 import { addExport, addImport, patiently } from './session-import.js';
-import { sessionLines } from './show-reply.js';
+import { sessionLines, showReply } from './show-reply.js';
 
 export function sessionCommand(program: Command): void {
   const session = program
@@ -111,10 +113,47 @@ const WORDS: Readonly<Record<keyof StoredCounts, readonly [one: string, many: st
   learnings: ['entry of learnings', 'entries of learnings'],
 };
 
-const KINDS = Object.keys(WORDS) as (keyof StoredCounts)[];
-
 /** `1,204 events, 1,198 results`: what is not zero. */
 function inWords(counts: StoredCounts): string {
-  const texts = KINDS.filter((kind) => counts[kind] > 0).map((kind) => counted(counts[kind], ...WORDS[kind]));
+  const kinds = (Object.keys(WORDS) as (keyof StoredCounts)[]).filter((kind) => counts[kind] > 0);
+  const texts = kinds.map((kind) => counted(counts[kind], ...WORDS[kind]));
   return texts.length === 0 ? NOTHING : texts.join(', ');
+}
+
+/** `throughline admin retention`: sessions without activity. A dry run counts what a rule would do. */
+export function retentionCommand(program: Command): void {
+  const retention = program
+    .command('retention')
+    .description(
+      'Says what happens to sessions without activity. Without rules everything stays.\n' +
+        "A rule is that of the installation, or of one project, which counts there in place of the installation's.\n" +
+        'The service keeper follows the rules, soon after they are set and then once an hour. forget archives a session after\n' +
+        'that time, and erases it once the same time has passed again.',
+    )
+    .examples(
+      'throughline admin retention',
+      'throughline admin retention set archive --after 90d --dry-run',
+      'throughline admin retention set keep --project parser',
+    );
+  addRequest(retention, 'tool.retention-show', { isDefault: true });
+  addRequest(retention, 'tool.retention-set', {
+    cli: 'admin retention set <action>',
+    about: 'set or remove a rule',
+    fields: { yes: z.literal(true).optional().describe('Do not ask.') },
+    send: setRule,
+  });
+}
+
+type Rule = Parameters<ThroughlineClient['tools']['retentionSet']>[0];
+
+/** Asks before a rule by which sessions would be forgotten now. Without consent the rules stay. */
+async function setRule({ tools }: ThroughlineClient, { yes, ...given }: { readonly yes?: true }) {
+  const rule = given as Rule;
+  const preview = await tools.retentionSet({ ...rule, dryRun: true });
+  if (rule.dryRun) return preview;
+  if (yes !== true && preview.forget > 0) {
+    for (const line of showReply('tool.retention-show', preview)) note(line);
+    if (!(await confirmed('Set this rule?', yes))) return tools.retentionShow({});
+  }
+  return tools.retentionSet(rule);
 }

@@ -41,7 +41,6 @@ export function degradedLines(why: string | undefined): string[] {
   return why === undefined ? [] : [`the tasks.md cannot be read now: ${quoted(why)}`];
 }
 
-/** A plan as a tree of its tasks, with the problems of reading it at the end. */
 export function planLines({ run, lists, degraded }: RunStatusReply): string[] {
   if (run === null) return [NO_PLAN];
   const tasks = lists?.plan ?? [];

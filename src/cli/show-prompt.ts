@@ -16,7 +16,6 @@ export function promptCells(_: unknown, prompt: PromptTrace): string[] {
   return [id, at, kind, role, quoted(task), ...[sequence, tokens, factsShown, durationMs].map(String)];
 }
 
-/** Returns what a prompt showed and what it left out, one line each. */
 export function promptLines(prompt: PromptTrace): string[] {
   const { facts, left, learnings, hash, prefixHash, room, dropped, factsTotal, vectors } = prompt;
   return [

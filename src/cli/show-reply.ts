@@ -1,11 +1,11 @@
 import picocolors from 'picocolors';
 import type { Token } from '../contracts/names.js';
 import { repairsInWords } from '../contracts/reading/repairs.js';
+import { RELATIONS } from '../contracts/relations.js';
 import type { DispatchResult, RejectedShown, TimelineEntry } from '../contracts/replies/dispatch-result.js';
 import type { FactShown, FilesListed, FoundFact } from '../contracts/replies/fact-reply.js';
 import type { RunStatusReply } from '../contracts/replies/plan-reply.js';
 import type { SessionListed } from '../contracts/replies/session-reply.js';
-import type { TracesListed } from '../contracts/replies/trace-reply.js';
 import type { ReplyTo, RequestName, ToolReply } from '../contracts/requests.js';
 import { age, clipText, counted, quoted } from '../shared/text.js';
 import {
@@ -90,7 +90,11 @@ const RENDERERS: { readonly [Name in RequestName]?: Renderer<Name> } = {
   ...{ 'tool.session-reopen': session, 'tool.session-archive': session },
   'tool.session-list': ({ sessions }, pc) =>
     sessions.length === 0 ? ['no such sessions'] : sessionLines(pc, sessions),
-  'tool.recall': ({ text }) => listed(text.split('\n').filter(Boolean), 'nothing fits: try other words'),
+  'tool.recall': ({ text }) =>
+    listed(
+      text.replaceAll('\n- found: ', '\n- Found: ').split('\n').filter(Boolean),
+      'nothing fits: try other words',
+    ),
   'tool.fact-show': factLines,
   'tool.fact-retract': ({ fact }, pc) => [factLine(fact, pc)],
   'tool.fact-restore': ({ fact }, pc) => [factLine(fact, pc)],
@@ -121,7 +125,6 @@ export function showReply<Name extends RequestName>(
   return renderer?.(reply, colours) ?? [JSON.stringify(reply)];
 }
 
-/** Returns items as a table, a row each; `none` where there are none. */
 function tabled<Item>(
   pc: Colors,
   headings: string,
@@ -132,7 +135,6 @@ function tabled<Item>(
   return listed(tableOf(pc, headings.split(' '), items, cellsOf), none);
 }
 
-/** Returns items below their headings; nothing without items. */
 export function tableOf<Item>(
   pc: Colors,
   headings: readonly string[],
@@ -215,7 +217,6 @@ function sessionFields(pc: Colors, { archived, status, ...rest }: ToolReply<'ses
   });
 }
 
-/** The fields of an object, a line each. */
 function fieldLines(pc: Colors, given: object): string[] {
   const fields = Object.entries(given);
   const width = Math.max(...fields.map(([key]) => key.length));
@@ -307,11 +308,6 @@ export function timelineLine(pc: Colors, entry: TimelineEntry, session: Token): 
   );
 }
 
-export function intentLine({ id, entries, request }: TracesListed['intents'][number]): string {
-  const requestText = request === undefined ? '' : `  ${quoted(request)}`;
-  return `${quoted(id)}  ${counted(entries, 'entry', 'entries')}${requestText}`;
-}
-
 export const FACT_HEADINGS = ['ID', 'TASK', 'RESULT', 'FACT'];
 
 /** The cells of a fact. One of a command, such as a note, has no task and no result. */
@@ -348,12 +344,14 @@ function factLine(fact: FoundFact, pc: Colors = picocolors.createColors(false)):
 }
 
 /** Says what closed a fact; empty while it is valid. */
-function closing({ closed_by, retracted, ended }: FoundFact): string {
+function closing({ relation, closed_by, retracted, ended }: FoundFact): string {
   if (ended !== undefined) {
     const term = ended.term === undefined ? '' : `: ${ended.term}`;
     return ` (${quoted(`${ended.how} by ${ended.by}${term}`)})`;
   }
-  if (retracted === undefined) return closed_by === undefined ? '' : ` (closed by result ${closed_by})`;
+  // The next result of its task closes a question, with an answer or without one.
+  const closed = relation === RELATIONS.asks ? 'no longer open since' : 'closed by';
+  if (retracted === undefined) return closed_by === undefined ? '' : ` (${closed} result ${closed_by})`;
   const { by, instead, reason } = retracted;
   const what = instead === undefined ? 'retracted' : `replaced by ${instead}, corrected`;
   return ` (${quoted(`${what} by ${by}${reason === undefined ? '' : `: ${reason}`}`)})`;
@@ -400,8 +398,10 @@ export function progressLines(pc: Colors, progress: Progress, width = 0): string
   ];
 }
 
-function rejectedCells(_: Colors, entry: RejectedShown): string[] {
-  const { id, at, subject, sequence, code, bytes, reason } = entry;
+function rejectedCells(
+  _: Colors,
+  { id, at, subject, sequence, code, bytes, reason }: RejectedShown,
+): string[] {
   return [String(id), at, subject, String(sequence), String(bytes), `${code}: ${reason}`];
 }
 

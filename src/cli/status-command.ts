@@ -1,7 +1,7 @@
 import { Option } from 'commander';
 import { hasProjectFile } from '../agents/agent-session.js';
 import { serverText } from '../config/user-server.js';
-import { usageError } from '../contracts/errors.js';
+import { ThroughlineError, usageError } from '../contracts/errors.js';
 import type { Token } from '../contracts/names.js';
 import { PLAN_STATUSES } from '../contracts/plan-requests.js';
 import type { TimelineEntry } from '../contracts/replies/dispatch-result.js';
@@ -165,9 +165,14 @@ export function shownStatus(cli: Cli, reply: RunStatusReply | RunInitReply, json
   return json ? JSON.stringify(reply) : statusLines(coloursOf(cli), reply).join('\n');
 }
 
-/** @param reply to a request for one task */
+/**
+ * @param reply to a request for one task
+ * @throws ThroughlineError `not_found` for a task that neither board, plan nor a result names
+ */
 function taskOf({ task: shown }: RunStatusReply, task: string, json: boolean): Shown {
   const { entries = {}, remark, ...words } = shown ?? {};
+  if (remark !== undefined && Object.keys(entries).length === 0)
+    throw new ThroughlineError('not_found', remark);
   const hasLedger = Object.keys(entries).some((key) => key.startsWith('ledger.task.'));
   const none = hasLedger ? undefined : `-- task ${task} has no ledger yet: its first result opens one`;
   const line = remark === undefined ? none : `-- ${remark}`;
@@ -226,7 +231,6 @@ function statusLines(pc: Colors, reply: RunStatusReply | RunInitReply, last?: re
   ];
 }
 
-/** A title and its lines; nothing without lines. */
 function section(pc: Colors, title: string, lines: readonly string[]): string[] {
   return lines.length === 0 ? [] : ['', pc.bold(title), ...lines.map((line) => `  ${line}`)];
 }

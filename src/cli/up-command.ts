@@ -107,7 +107,6 @@ export function upCommand(program: Command): void {
   addMonitoringOptions(command);
 }
 
-/** Runs the server, unless another one is named, and all services in this process. */
 async function runHere(cli: Cli, command: Command, options: UpOptions): Promise<void> {
   const shutdown = new Shutdown();
   await runUntilSignal(cli, shutdown, async (failed) => {
@@ -255,7 +254,6 @@ function serverToken(store: string, auth: boolean | undefined): string | undefin
   return auth === true ? keptToken(store, TOKEN_FILE) : tokenOf(store);
 }
 
-/** Returns the token in a file of a store; makes one if there is none. */
 function keptToken(store: string, file: string): string {
   const token = tokenOf(store, file);
   if (token !== undefined) return token;
@@ -263,9 +261,6 @@ function keptToken(store: string, file: string): string {
   writePrivateFile(join(store, file), `${made}\n`);
   return made;
 }
-
-/** Beside the time that `up` gives itself: its server may take as long again. */
-export const PATIENCE_MS = 10_000;
 
 export function downCommand(program: Command): void {
   program
@@ -280,7 +275,7 @@ export function downCommand(program: Command): void {
     .action(async (options: { store?: string; json?: boolean }, command: Command) => {
       const { config } = cliOf(command);
       const store = resolve(options.store ?? userStore(stateDirOf(config.env)));
-      const url = await stopDetached(store, config.shutdownMs + PATIENCE_MS);
+      const url = await stopDetached(store, config.shutdownMs);
       const stopped = url !== undefined;
       if (options.json) return out(JSON.stringify({ stopped, ...(stopped && { url }), store }));
       out(stopped ? `throughline stopped ${url} store ${store}` : `nothing runs on the store ${store}`);

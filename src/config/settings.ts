@@ -122,7 +122,7 @@ export const SETTINGS = {
   logLevel: setting(
     'THROUGHLINE_LOG_LEVEL',
     oneOf(LOG_LEVELS, 'info'),
-    `${LOG_LEVELS.map((level) => `\`${level}\``).join(', ')}: what services log, as JSON lines on standard error with level, service and time; \`debug\` has one for each recorded result`,
+    `${LOG_LEVELS.map((level) => `\`${level}\``).join(', ')}: what services log on standard error: plain lines at a terminal, else JSON lines with level, service and time; \`debug\` has one for each recorded result`,
   ),
   replicas: setting(
     'THROUGHLINE_REPLICAS',

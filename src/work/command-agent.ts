@@ -126,10 +126,9 @@ const TOKENS = /^tokens used:?\s{0,3}\n?\s{0,3}(\d[\d,]{0,15})/im;
 export function agentOutput(stdout: string, stderr: string): AgentAnswer {
   const values = jsonOf(stdout);
   if (values.length === 0) return { text: withoutUse(stdout), ...plainUse(`${stdout}\n${stderr}`) };
-  const found = new Found();
-  for (const value of values) found.look(value, 0);
   const unsaid = stdout.includes(BEGIN) ? '' : stdout;
-  return { text: found.block ?? found.text ?? unsaid, ...found.use() };
+  const { block, text = unsaid, ...use } = foundIn(values);
+  return { text: block ?? text, ...use };
 }
 
 /** Returns the objects of an output that is JSON, as a whole or line by line. */
@@ -155,37 +154,30 @@ function parsed(text: string): object | undefined {
   }
 }
 
-class Found {
-  block: string | undefined;
-  text: string | undefined;
-  #tokens: number | undefined;
-  #cost: number | undefined;
-
-  look(value: unknown, depth: number, key = ''): void {
+function foundIn(values: readonly unknown[]) {
+  const found: { block?: string; text?: string; tokens?: number; cost?: number } = {};
+  const look = (value: unknown, depth: number, key = ''): void => {
     if (typeof value === 'string') {
-      if (value.includes(BEGIN)) this.block = value;
-      else if (key === 'result' || key === 'text') this.text = value;
+      if (value.includes(BEGIN)) found.block = value;
+      else if (key === 'result' || key === 'text') found.text = value;
     }
     if (depth > MAX_DEPTH || typeof value !== 'object' || value === null) return;
     if (isObject(value) && [value.type, value.role].some((of) => typeof of === 'string' && NOT_SAID.test(of)))
       return;
-    if (!Array.isArray(value) && key === 'usage') this.#usage(value);
+    const tokens = isObject(value) && key === 'usage' ? tokensIn(value) : 0;
+    if (tokens > 0) found.tokens = tokens;
     for (const [name, inner] of Object.entries(value)) {
-      if (name === 'total_cost_usd' && typeof inner === 'number') this.#cost = inner;
-      this.look(inner, depth + 1, Array.isArray(value) ? key : name);
+      if (name === 'total_cost_usd' && typeof inner === 'number') found.cost = inner;
+      look(inner, depth + 1, Array.isArray(value) ? key : name);
     }
-  }
+  };
+  for (const value of values) look(value, 0);
+  return found;
+}
 
-  use() {
-    return defined({ tokens: this.#tokens, cost: this.#cost });
-  }
-
-  #usage(usage: object): void {
-    if (!isObject(usage)) return;
-    const number = (name: string) => (typeof usage[name] === 'number' ? usage[name] : 0);
-    const total = number('total_tokens') || number('input_tokens') + number('output_tokens');
-    if (total > 0) this.#tokens = total;
-  }
+function tokensIn(usage: Readonly<Record<string, unknown>>): number {
+  const number = (name: string) => (typeof usage[name] === 'number' ? usage[name] : 0);
+  return number('total_tokens') || number('input_tokens') + number('output_tokens');
 }
 
 /** A line of tokens at the end is not of the message. */

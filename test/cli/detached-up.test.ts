@@ -247,7 +247,7 @@ describe('up --detach', () => {
     await detach(store);
     const [up = 0, server = 0] = await processesOn(store);
     process.kill(up, 'SIGSTOP');
-    await expect(stopDetached(store, 100)).rejects.toMatchObject({
+    await expect(stopDetached(store, 100, 0)).rejects.toMatchObject({
       message: expect.stringContaining(`or end it with "kill -9 ${up}", then run "throughline down" again`),
     });
     process.kill(up, 'SIGKILL');

@@ -91,30 +91,6 @@ describe('throughline prompt', () => {
     expect(again).toEqual({ code: 0, stdout: compiled.stdout, stderr: '' });
   });
 
-  it('prompt --diff compares two stored prompts line by line, and needs two ids', async () => {
-    await up.cli([...base, '--room', '300']);
-    await up.cli([...base, '--room', '900']);
-    const [first, second] = await soon(async () => {
-      const { stdout } = await up.cli(['prompt', 'ls', session, '--json']);
-      const rooms: (PromptTrace | undefined)[] = [300, 900].map((room) =>
-        (JSON.parse(stdout) as PromptTrace[]).find((each) => each.room === room),
-      );
-      expect(rooms).not.toContain(undefined);
-      return rooms.map((each) => each?.id ?? '');
-    });
-    const ids = [first ?? '', second ?? ''];
-    const diff = await up.cli(['prompt', '-s', session, '--diff', ...ids]);
-    expect(diff).toMatchObject({ code: 0, stderr: '' });
-    expect(diff.stdout).toMatch(new RegExp(`^--- ${first} .*\n\\+\\+\\+ ${second} .*\n@@ `));
-    expect(diff.stdout).toMatch(/^\+[^+]/m);
-    const same = await up.cli(['prompt', '-s', session, '--diff', ids[0] ?? '', ids[0] ?? '']);
-    expect(same).toEqual({ code: 0, stdout: '', stderr: '-- both prompts are the same, byte for byte\n' });
-    expect(await up.cli(['prompt', '-s', session, '--diff', ids[0] ?? ''])).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('give two ids of "throughline prompt ls"'),
-    });
-  });
-
   it('a session that does not exist is named with one of a similar name', async () => {
     const session = newSession('similar');
     await up.cli(['task', 'add', 'Write the parser', '-s', session]);

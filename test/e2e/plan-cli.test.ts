@@ -170,14 +170,10 @@ describe('a task that is not known', () => {
     await client.runs.init({ session, spec: 'parser', tasksText: TASKS_MD });
     const known = await up.cli(['status', session, '--task', '2.2']);
     expect(known.stdout).toContain('ledger.progress.next_task_id  2.2\n');
-    expect(await up.cli(['status', session, '--task', '02'])).toEqual({
-      code: 0,
-      stdout: '',
-      stderr: '-- nothing is known about task 02; did you mean 2?\n',
-    });
-    expect((await up.cli(['status', session, '--task', '9'])).stderr).toBe(
-      '-- nothing is known about task 9; known: 1, 2, 2.1, 2.2, 3\n',
-    );
+    const unknown = (task: string) => up.cli(['status', session, '--task', task]);
+    const near = 'throughline: nothing is known about task 02; did you mean 2? (not_found)\n';
+    expect(await unknown('02')).toEqual({ code: 3, stdout: '', stderr: near });
+    expect((await unknown('9')).stderr).toContain('about task 9; known: 1, 2, 2.1, 2.2, 3 (');
   });
 });
 

@@ -6,7 +6,7 @@ import { connectThroughline } from '../../src/index.js';
 import { allRejected } from '../support/all-rejected.js';
 import { type CliResult, startUp } from '../support/cli.js';
 import { ofFile } from '../support/of-file.js';
-import { implemented, newSession, openPorts, reviewed, soon } from '../support/system.js';
+import { implemented, newSession, openPorts, soon } from '../support/system.js';
 
 /** Rejected results at the command line: seen when they are published, listed, corrected, removed. */
 
@@ -61,23 +61,6 @@ describe('publish --id', () => {
     expect(waited).toMatchObject({ code: 0, stderr: said });
     expect(JSON.parse(waited.stdout)).toMatchObject({ duplicate: true, result: { status: 'recorded' } });
   });
-
-  it.each([
-    ['reviewer', reviewed('2', 'approved')],
-    ['implementer', implemented('3')],
-  ])(
-    'publish --wait fails if the id belongs to a result of another role or task: %s',
-    async (role, other) => {
-      const session = newSession('taken');
-      const id = `${session}:k2`;
-      const first = await publishing(session, 'implementer', implemented('2'), '--id', id);
-      const whose = `result ${first.stdout.trim()} (implementer, task 2), which is another result`;
-      expect(await publishing(session, role, other, '--id', id, '--wait')).toMatchObject({
-        ...{ code: 1, stdout: '' },
-        stderr: `-- the id ${id} belongs to ${whose}: publish this one under an id of its own\n`,
-      });
-    },
-  );
 
   it('publish --wait says that the id of a rejected result is taken', async () => {
     const session = newSession('taken');

@@ -65,6 +65,12 @@ describe('the reading commands', () => {
         new RegExp(`^${origin}-- created session ${name}\n$`),
       );
       expect((await add('Name the fix')).stderr).toMatch(new RegExp(`^${origin}$`));
+      const slip = `${name.slice(0, 3)}${name.slice(4)}`;
+      const other = await up.cli([kind, 'add', 'Name the field', '-s', slip]);
+      expect(other).toMatchObject({
+        code: 0,
+        stderr: expect.stringContaining(`new: did you mean ${name}?\n`),
+      });
     }
   });
 

@@ -1,5 +1,4 @@
-import { accessSync, constants } from 'node:fs';
-import { basename, delimiter, isAbsolute, join } from 'node:path';
+import { basename, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { type ParseError, parse } from 'jsonc-parser';
 import type { ProjectSettings } from '../../config/connected-projects.js';
@@ -168,27 +167,6 @@ function requireOurs(file: ConfigFile, text: string | undefined, recorded: strin
     file.path,
     `"throughline connect" did not write ${what} as it stands there: remove it by hand, then run this again`,
   );
-}
-
-/** Returns the path of a program on the PATH; undefined if it is not installed. */
-export function installedProgram(
-  name: string,
-  { PATH = '', PATHEXT = '' }: Readonly<Record<string, string | undefined>>,
-): string | undefined {
-  const endings = process.platform === 'win32' ? PATHEXT.split(';') : [''];
-  return PATH.split(delimiter)
-    .filter((folder) => isAbsolute(folder))
-    .flatMap((folder) => endings.map((ending) => join(folder, name + ending)))
-    .find(isProgram);
-}
-
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** Fields of the `.throughline.json` that `throughline connect` writes. */

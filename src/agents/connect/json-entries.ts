@@ -140,7 +140,6 @@ function hasFields(there: unknown, value: object): boolean {
   return isObject(there) && Object.entries(value).every(([key, item]) => isDeepStrictEqual(there[key], item));
 }
 
-/** Returns the fields of an object that `value` does not have. */
 function without(there: unknown, value: object): object {
   return Object.fromEntries(Object.entries(isObject(there) ? there : {}).filter(([key]) => !(key in value)));
 }

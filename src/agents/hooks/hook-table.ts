@@ -35,30 +35,11 @@ export interface HookEvent {
 /** Formats of transcripts from which calls of tools are read. */
 export type TranscriptFormat = 'claude' | 'codex' | 'gemini';
 
-interface PayloadFields {
-  readonly event: string;
-  /** Names the conversation. */
-  readonly conversation: string;
+/** The names of the fields of a client's payloads. */
+type PayloadFields = Readonly<typeof FIELDS> & {
   /** The conversation that an agent was started in, in a client where an agent's events name the agent as their conversation. */
   readonly parent?: string;
-  /** Names the turn: the same from a prompt to the next one. */
-  readonly turn: string;
-  readonly directory: string;
-  readonly agent: string;
-  readonly agentName: string;
-  readonly source: string;
-  readonly prompt: string;
-  readonly tool: string;
-  readonly input: string;
-  readonly response: string;
-  readonly error: string;
-  readonly message: string;
-  readonly transcript: string;
-  /** The transcript of a sub-agent that stops. */
-  readonly agentTranscript: string;
-  /** True, or a count above 0, in an agent that was sent back. */
-  readonly again: string;
-}
+};
 
 /** A tool that hands work to a sub-agent: the fields of its input. */
 interface AgentTool {
@@ -88,9 +69,10 @@ export interface HookClient {
   readonly writesLate?: true;
 }
 
-const FIELDS: PayloadFields = {
+const FIELDS = {
   event: 'hook_event_name',
   conversation: 'session_id',
+  /** Names the turn: the same from a prompt to the next one. */
   turn: 'prompt_id',
   directory: 'cwd',
   agent: 'agent_id',
@@ -103,7 +85,9 @@ const FIELDS: PayloadFields = {
   error: 'error',
   message: 'last_assistant_message',
   transcript: 'transcript_path',
+  /** The transcript of a sub-agent that stops. */
   agentTranscript: 'agent_transcript_path',
+  /** True, or a count above 0, in an agent that was sent back. */
   again: 'stop_hook_active',
 };
 

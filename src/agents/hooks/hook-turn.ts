@@ -212,7 +212,6 @@ export function noteShown(text: string, reader: string, state: Pick<HookState, '
   state.remember(shownKey(reader), [...new Set([...known, ...ids])].slice(-MAX_SHOWN).join(' '));
 }
 
-/** Returns the ids of the statements that it was shown. */
 export function shownTo(reader: string, state: Pick<HookState, 'peek'>): readonly string[] {
   return state.peek(shownKey(reader))?.split(' ') ?? [];
 }

@@ -56,7 +56,6 @@ export function notePrompt(call: HookCall, tools: HookTools): boolean {
   return isFirst;
 }
 
-/** Remembers the task of a call of our tools. */
 export function noteCall(call: HookCall, { tool, input }: ToolCall, tools: HookTools): void {
   if (REPORT_TOOL.test(tool) && typeof input.task_id === 'string') {
     noteTask(call, tools, input.task_id, true);

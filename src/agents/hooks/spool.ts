@@ -106,7 +106,6 @@ export function spoolOf(stateDir: string, installation: string, log: (line: stri
       const taken = name.endsWith(TAKEN) ? name : `${name}${TAKEN}`;
       return moveFile(join(folder, name), join(folder, taken)) ? taken : undefined;
     },
-    /** Gives back an item that was taken. */
     giveBack(taken: string): void {
       moveFile(join(folder, taken), join(folder, taken.replace(TAKEN, '')));
     },
@@ -128,7 +127,6 @@ export interface SpoolCount {
   readonly unreadable: number;
 }
 
-/** Counts what waits, by installation. */
 export function spoolCounts(stateDir: string): SpoolCount[] {
   const spools = spoolsIn(stateDir);
   return readFolder(spools)

@@ -70,7 +70,6 @@ export async function recordCalls(call: HookCall, tools: HookTools, isKept: bool
   return unkept;
 }
 
-/** Keeps calls of tools as entries of the trace, and as notes of the turn. */
 async function keepCalls(call: HookCall, calls: readonly ToolCall[], tools: HookTools): Promise<Waiting[]> {
   const { state, at, redact } = tools;
   const key = agentKey(call, tools);

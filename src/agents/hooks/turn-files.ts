@@ -7,7 +7,6 @@ import type { FilesChanged } from '../../memory/traces/finished-turn.js';
 
 /** Asks git what a turn changed: also shell commands change, delete and rename files, and some of it is reverted again. */
 
-/** A work tree at one time. */
 export interface WorkTree {
   readonly head: string;
   /** Files that differ from the commit, with the time of their last change. */
