@@ -1,4 +1,4 @@
-import { isObject } from '../../shared/text.js';
+import { isObject, oneLine } from '../../shared/text.js';
 import { explainIssues, shown } from '../explain-issues.js';
 import { kindOf, ROLES, type Role, type Verdict, verdictsOf } from '../kinds.js';
 import { RESULTS, taskId } from '../results.js';
@@ -15,7 +15,7 @@ import {
   resultShape,
   saysNothing,
 } from './shape.js';
-import { meantBy, OPPOSITES, plainName, VERDICT_WORDS } from './synonyms.js';
+import { MAX_NAME, meantBy, OPPOSITES, plainName, VERDICT_WORDS } from './synonyms.js';
 
 /**
  * Reads a result, repairing fields by the rules of `repair-rules.ts`, skipping what stays invalid, and noting each
@@ -61,11 +61,22 @@ export function readResult(json: unknown, role: Role): Reading {
   const clear = { task_id: task.value, ...(verdictField !== undefined && { [verdictField]: verdict.value }) };
   const value = readFields(body, shape, clear, repairs);
   for (const key of firstKeys(body)) {
-    const field = isEmpty(body[key]) ? undefined : shape.foreign(key);
+    if (isEmpty(body[key])) continue;
+    const field = shape.foreign(key);
     if (field !== undefined) repairs.note('skipped', field, `the ${role} has no such field`);
+    // Flags, numbers and objects are what programs add, such as costs: no agent's words are lost.
+    else if ((typeof body[key] === 'string' || Array.isArray(body[key])) && shape.meant(key) === undefined)
+      repairs.note('skipped', nameOf(key), NO_FIELD);
   }
   if (saysNothing(value, role)) return { ok: false, ...SAYS_NOTHING, ...known };
   return { ok: true, task: task.value, value, repairs };
+}
+
+/** Where to put what no field is for. */
+const NO_FIELD = 'no such field: use facts [{subject, relation, object}]';
+
+function nameOf(key: string): string {
+  return key.length <= MAX_NAME ? oneLine(key) : `a field with a name of ${key.length} characters`;
 }
 
 const SAYS_NOTHING = {

@@ -156,7 +156,7 @@ describe('a field whose name was misspelt by a letter', () => {
     expect(work({ smary: 'Parser done' })).not.toHaveProperty('value.result.summary');
     expect(work({ stats: 'failed' })).toMatchObject({
       value: { result: { status: 'completed' } },
-      repairs: [],
+      repairs: [{ kind: 'skipped', field: 'stats' }],
     });
   });
 });
