@@ -7,6 +7,7 @@ import { runInitRequest } from '../contracts/plan-requests.js';
 import { sessionSettings } from '../contracts/session-meta-events.js';
 import { needsText, readPlan, requirementsBeside } from '../engine/files/local-tasks-file.js';
 import { specNameOf } from '../ledger/next-task.js';
+import { defined } from '../shared/collections.js';
 import { shellWord } from '../shared/text.js';
 import type { Command, Flags, Texts } from './cli-command.js';
 import { coloured, note, out, withClient } from './command-context.js';
@@ -82,11 +83,7 @@ function asTyped(error: unknown, tasks: string): unknown {
   const message = error.message
     .replace(/^(?:tasksText|tasksPath)(?!\w)/, tasks)
     .replace(/^(spec|goal|session)(?=:)/, '--$1');
-  const { details } = error;
-  return new ThroughlineError(error.code, message, {
-    cause: error,
-    ...(details !== undefined && { details }),
-  });
+  return new ThroughlineError(error.code, message, defined({ cause: error, details: error.details }));
 }
 
 /** A file that is here, but not for the service, can be sent; one that is nowhere may be another one. */

@@ -187,7 +187,7 @@ function addList(prompt: Command): void {
     .action(async (_: string | undefined, _options: object, command: Command) => {
       const { cli, session } = await sessionFor(command);
       const { task, limit, json } = command.optsWithGlobals<ListOptions>();
-      const request = { session, limit, ...(task !== undefined && { task }) };
+      const request = { session, limit, task };
       const { prompts, total } = await withClient(cli, async (client) => {
         const found = await client.tools.promptList(request);
         // The ring does not know which sessions exist.

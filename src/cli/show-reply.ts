@@ -209,12 +209,10 @@ function iterationCells(pc: Colors, iteration: ToolReply<'iteration-start'>['ite
 }
 
 function sessionFields(pc: Colors, { archived, status, ...rest }: ToolReply<'session-open'>['session']) {
-  const why = archived?.reason === undefined ? '' : `: ${archived.reason}`;
-  return fieldLines(pc, {
-    ...{ name: rest.name, status: archived === undefined ? status : 'archived' },
-    ...(archived !== undefined && { archived: `since ${archived.at}${why}` }),
-    ...rest,
-  });
+  const { name, ...others } = rest;
+  if (archived === undefined) return fieldLines(pc, { name, status, ...others });
+  const why = archived.reason === undefined ? '' : `: ${archived.reason}`;
+  return fieldLines(pc, { name, status: 'archived', archived: `since ${archived.at}${why}`, ...others });
 }
 
 function fieldLines(pc: Colors, given: object): string[] {

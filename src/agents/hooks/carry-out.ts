@@ -116,25 +116,15 @@ function missedKey(call: HookCall, tools: HookTools): string {
 }
 
 async function sessionStart(call: HookCall, tools: HookTools, client: ThroughlineClient): Promise<string> {
-  const { session, project } = tools.at;
+  const { session, project, branch, resultId } = tools.at;
   const compacted = call.source === 'compact' ? compactedHistory(call, tools, client) : undefined;
-  const { branch, resultId } = tools.at;
   // Its prompt comes from the run that started it, and has what it needs.
   if (resultId !== undefined) {
     tools.state.recall(missedKey(call, tools));
     return (await compacted) ?? '';
   }
-  const compiled = () =>
-    caughtUp(tools, (waiting) =>
-      client.compile({
-        kind: 'session-start',
-        session,
-        now: new Date().toISOString(),
-        ...(branch !== undefined && { branch }),
-        ...(project !== undefined && { project }),
-        ...waiting,
-      }),
-    );
+  const request = { kind: 'session-start', session, project, branch, now: new Date().toISOString() } as const;
+  const compiled = () => caughtUp(tools, (waiting) => client.compile({ ...request, ...waiting }));
   let reply = await compiled();
   if (reply.sequence === 0 && !tools.at.isPaused && (await openSession(tools, client)))
     reply = await compiled();
@@ -179,15 +169,11 @@ async function compactedHistory(
   const newest = recent.map((line) => clipText(line, longest)).reverse();
   const steps = newest.slice(0, firstNot(newest, fits)).reverse();
   const left = lines.length - head.length + recent.length - steps.length;
-  const text = [
-    ...(head.length === 0 ? [] : [head.join('\n')]),
-    ...(steps.length === 0 ? [] : [[RECENT_STEPS, ...steps].join('\n')]),
-    ...(left === 0 ? [] : [`${left} more lines: throughline log ${session} --trace ${intent}`]),
-  ];
-  return text.length === 0 ? undefined : text.join('\n\n');
+  const more = left === 0 ? '' : `${left} more lines: throughline log ${session} --trace ${intent}`;
+  const parts = [head.join('\n'), steps.length === 0 ? '' : [RECENT_STEPS, ...steps].join('\n'), more];
+  return parts.filter(Boolean).join('\n\n') || undefined;
 }
 
-/** Returns the number of items before the first one that fails the test. */
 function firstNot<T>(items: readonly T[], passes: (item: T) => boolean): number {
   const at = items.findIndex((item) => !passes(item));
   return at < 0 ? items.length : at;
@@ -258,20 +244,21 @@ async function linesFor(
   client: ThroughlineClient,
 ): Promise<string | undefined> {
   const { session, project } = tools.at;
-  const {
-    facts,
-    considered,
-    learnings = [],
-  } = await caughtUp(tools, (waiting) =>
+  const reply = await caughtUp(tools, (waiting) =>
     client.compile({
       kind: 'iteration',
-      ...{ session, taskPrompt: call.prompt, template: '{{sessionContext}}' },
+      session,
+      project,
+      taskPrompt: call.prompt,
+      template: '{{sessionContext}}',
       include: ['facts', 'considered', 'learnings'],
-      ...{ maxFacts: MAX_LINES, maxFiles: 0, maxLearnings: 2 },
-      ...(project !== undefined && { project }),
+      maxFacts: MAX_LINES,
+      maxFiles: 0,
+      maxLearnings: 2,
       ...waiting,
     }),
   );
+  const { facts, considered, learnings = [] } = reply;
   const task = turnTask(tools.name, call.conversation);
   const words = new Map(considered.facts.map(({ id, words }) => [id, words.length]));
   const key = toldKey(call, tools);
@@ -345,5 +332,5 @@ async function beforeAgent(call: HookCall, tools: HookTools): Promise<HookAnswer
 }
 
 function dispatchOf({ session, project }: AgentSession, taskId: string, taskPrompt: string, role: Role) {
-  return { session, taskId, taskPrompt, role, ...(project !== undefined && { project }) };
+  return { session, taskId, taskPrompt, role, project };
 }

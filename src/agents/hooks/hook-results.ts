@@ -58,22 +58,24 @@ export function resultId({ client, conversation, turn, agent }: ReturnedBy, text
   return `${client}-${createHash('sha256').update(whole).digest('base64url').slice(0, 32)}`;
 }
 
+interface ResultContext {
+  /** True for an id that replaces one that the agent gave. */
+  readonly isGiven?: boolean;
+  readonly branch?: string | undefined;
+  /** The message without the body. */
+  readonly around?: string;
+  /** Ids of statements that the agent was shown: any other ends nothing. */
+  readonly shown?: readonly string[];
+}
+
 /**
  * The body with its branch, its `result_id` and the labelled lines of its message. One that has its own id keeps it, unless
  * the id is given; one that is not plain JSON goes as it is.
- *
- * @param around the message without the body
- * @param shown ids of statements that the agent was shown: any other ends nothing
  */
 export function withResultId(
   text: string,
   id: string,
-  {
-    isGiven = false,
-    branch,
-    around = '',
-    shown = [],
-  }: { isGiven?: boolean; branch?: string | undefined; around?: string; shown?: readonly string[] } = {},
+  { isGiven = false, branch, around = '', shown = [] }: ResultContext = {},
 ): string {
   const found = objectIn(text);
   if (found === undefined) return text;

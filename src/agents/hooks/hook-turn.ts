@@ -10,6 +10,7 @@ import { factsOfLines } from '../../memory/traces/labelled-lines.js';
 import { longWords, paragraphsOf, sentencesOf } from '../../memory/traces/sentences.js';
 import { idsIn, withShownOnly } from '../../memory/traces/shown-statements.js';
 import { LAST_POSITION, NEW_WORK, POSITIONS, YES_OR_NO } from '../../memory/traces/wordings.js';
+import { defined } from '../../shared/collections.js';
 import { clipText, oneLine } from '../../shared/text.js';
 import { BY_USER } from '../../shared/wire-words.js';
 import { agentKey, type HookCall, type HookTools, namedTask } from './hook-call.js';
@@ -49,7 +50,10 @@ export async function turnResult(
   const written = entries.flatMap(({ files = [] }) => files);
   const redacted = (await redact(message)).slice(0, MAX_MESSAGE);
   const turn = finishedTurn({
-    ...{ request, message: redacted, entries, commits: notes.flatMap(({ commit }) => commit ?? []) },
+    request,
+    message: redacted,
+    entries,
+    commits: notes.flatMap(({ commit }) => commit ?? []),
     answer: question === undefined ? undefined : answerTo(JSON.parse(question), request),
     // A call that is carried out later would see what came after the turn.
     git:
@@ -60,8 +64,11 @@ export async function turnResult(
   if (turn === undefined) {
     if (question !== undefined) state.remember(questionKey(key), question);
     const entry = {
-      ...{ id: randomUUID(), timestamp: tools.now, intent_id: intentOf(name, call.conversation) },
-      ...{ action_type: 'STATE_TRANSITION' as const, payload: { reasoning: NOT_KEPT } },
+      id: randomUUID(),
+      timestamp: tools.now,
+      intent_id: intentOf(name, call.conversation),
+      action_type: 'STATE_TRANSITION' as const,
+      payload: { reasoning: NOT_KEPT },
     };
     if (isMain) tools.spool.keep({ kind: 'trace', session: at.session, entries: [entry] });
     tools.log(NOT_KEPT);
@@ -75,8 +82,9 @@ export async function turnResult(
   const shown = shownTo(agentOf(name, call.conversation), state);
   const stated = withShownOnly(turnBody(turn, task, redacted, isMain), shown);
   const body = {
-    ...{ task_id: task, intent_id: intentOf(name, call.conversation) },
-    ...(at.branch !== undefined && { branch: at.branch }),
+    task_id: task,
+    intent_id: intentOf(name, call.conversation),
+    branch: at.branch,
     ...stated,
     facts: [...stated.facts, ...branchesEnded(call, tools)],
   };
@@ -110,7 +118,11 @@ function turnBody(turn: FinishedTurn, task: string, message: string, isMain: boo
       ? { ...fact, object: withReplaced(fact.object, message), origin: 'user' as const }
       : fact,
   );
-  const committed = { subject: `task:${task}`, relation: 'committed' };
+  const committed = turn.commits.map((object) => ({
+    subject: `task:${task}`,
+    relation: 'committed',
+    object,
+  }));
   return {
     ...(turn.summary !== '' && { summary: turn.summary }),
     ...(turn.files.length > 0 && { files_modified: turn.files }),
@@ -118,7 +130,7 @@ function turnBody(turn: FinishedTurn, task: string, message: string, isMain: boo
     ...(turn.renamed.length > 0 && { files_renamed: turn.renamed }),
     ...(turn.tests.length > 0 && { tests: turn.tests }),
     ...(turn.open.length > 0 && { follow_up_actions: turn.open }),
-    facts: [...facts, ...turn.commits.map((object) => ({ ...committed, object }))],
+    facts: [...facts, ...committed],
   };
 }
 
@@ -185,16 +197,10 @@ function recorded({
   payload = {},
   result,
 }: TraceEntryInput): RecordedEntry[] {
-  const { tool_name: tool, target_files: files, command } = payload;
   if (action_type !== 'TOOL_EXECUTION') return [];
-  return [
-    {
-      ...{ id, intent: intent_id, action: action_type, status: result?.status ?? 'SUCCESS', size: 0 },
-      ...(tool !== undefined && { tool }),
-      ...(files !== undefined && { files }),
-      ...(command !== undefined && { command }),
-    },
-  ];
+  const { tool_name: tool, target_files: files, command } = payload;
+  const status = result?.status ?? 'SUCCESS';
+  return [defined({ id, intent: intent_id, action: action_type, status, size: 0, tool, files, command })];
 }
 
 const MAX_PROMPT = 20_000;
@@ -233,7 +239,9 @@ export async function requestEntry(
   { name, now, redact }: Pick<HookTools, 'name' | 'now' | 'redact'>,
 ): Promise<TraceEntryInput> {
   return {
-    ...{ id: randomUUID(), timestamp: now, intent_id: intentOf(name, conversation) },
+    id: randomUUID(),
+    timestamp: now,
+    intent_id: intentOf(name, conversation),
     state: 'REQUEST',
     action_type: 'INTENT_SELECTION',
     payload: { reasoning: await redactedStart(prompt, MAX_PROMPT, redact) },

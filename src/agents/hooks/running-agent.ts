@@ -74,10 +74,8 @@ export async function newsFor(
   const { session } = tools.at;
   const before = runningOf(call, tools);
   const { after } = before;
-  const { entries, sequence } = await client.tools.timelineList({
-    ...{ session, kinds: ['command', 'result'], limit: 50 },
-    ...(after !== undefined && { after }),
-  });
+  const request = { session, kinds: ['command' as const, 'result' as const], limit: 50, after };
+  const { entries, sequence } = await client.tools.timelineList(request);
   const since = new Date(before.since).toISOString();
   const fresh = entries.filter(({ at }) => after !== undefined || at > since).reverse();
   const lines: string[] = [];

@@ -26,14 +26,7 @@ export function workTreeAt(folder: string, ms = MAX_MS): WorkTree | undefined {
   const above = gitAbove(folder);
   if (above === undefined) return undefined;
   const inFolder = (path: string) => relative(folder, join(dirname(above), path));
-  const status = [
-    'status',
-    '--porcelain=v2',
-    '--branch',
-    '-z',
-    '--find-renames',
-    '--ignore-submodules=dirty',
-  ];
+  const status = 'status --porcelain=v2 --branch -z --find-renames --ignore-submodules=dirty'.split(' ');
   const safely = withoutFilters(folder, ms);
   if (safely === undefined) return undefined;
   const text = git(folder, ms, [...safely, ...status, '--', '.']);
@@ -122,17 +115,8 @@ export function branchFacts(before: Branches, now: Branches) {
 }
 
 function committedSince(folder: string, head: string, ms: number): string[] {
-  const names =
-    git(folder, ms, [
-      'diff',
-      '--no-ext-diff',
-      '--name-only',
-      '--relative',
-      '--diff-filter=d',
-      '-z',
-      head,
-      'HEAD',
-    ]) ?? '';
+  const diff = 'diff --no-ext-diff --name-only --relative --diff-filter=d -z'.split(' ');
+  const names = git(folder, ms, [...diff, head, 'HEAD']) ?? '';
   return names.split('\0').filter((file) => file !== '');
 }
 
@@ -155,14 +139,14 @@ const NO_FETCH = ['ext', 'file', 'ssh', 'git', 'http', 'https'].flatMap((name) =
 ]);
 
 function git(folder: string, ms: number, args: readonly string[]): string | undefined {
+  const timeout = Math.max(1, Math.min(MAX_MS, Math.floor(ms)));
+  const own = ['--no-optional-locks', '-c', 'core.fsmonitor=false', ...NO_FETCH];
   try {
-    return execFileSync('git', ['--no-optional-locks', '-c', 'core.fsmonitor=false', ...NO_FETCH, ...args], {
-      ...{
-        cwd: folder,
-        timeout: Math.max(1, Math.min(MAX_MS, Math.floor(ms))),
-        maxBuffer: MAX_BYTES,
-        encoding: 'utf8',
-      },
+    return execFileSync('git', [...own, ...args], {
+      cwd: folder,
+      timeout,
+      maxBuffer: MAX_BYTES,
+      encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'ignore'],
     });
   } catch {
