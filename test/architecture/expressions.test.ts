@@ -52,7 +52,8 @@ const BOUNDED: readonly (readonly [path: string, begins: string, why: string])[]
   ],
   ...[
     ...[String.raw`(?<=:\/\/)`, 'jdbc:oracle', '-[puawPkU]', '--[a-z-]', String.raw`\b(?:(?:mysql`],
-    ...[String.raw`(?<![\w./:-])[\w.-]`, String.raw`(?:\b(?:echo`],
+    ...[String.raw`(?<![\w./:-])[\w.-]`, String.raw`(?:\b(?:echo`, String.raw`\((?=`],
+    ...['PASSWORD(?:', 'assword(?:'],
   ].map(
     (begins) =>
       [

@@ -14,8 +14,8 @@ const BODIES: Readonly<Record<string, string>> = {
 };
 /** Tokens by what follows their beginning, and how much of that at least; each with its rule and its beginning. */
 const BY_BODY: Readonly<Record<string, string>> = {
-  a10: 'stripe=[rs]k_(?:live|test|prod)_ flutterwave=FLWSECK(?:_TEST)?-',
-  a16: 'alibaba=LTAI neon=npg_ resend=re_[A-Za-z0-9]{6,10}_ vercel=vc[aikpr]_',
+  a10: 'stripe=[rs]k_(?:live|test|prod)_ flutterwave=FLWSECK(?:_TEST)?- neon=npg_',
+  a16: 'alibaba=LTAI resend=re_[A-Za-z0-9]{6,10}_ vercel=vc[aikpr]_',
   a32: 'bitbucket=ATBB github=gh[oprsu]_ huggingface=(?:hf|api_org)_ infracost=ico- netlify=nf[bcopu]_ npm=npm_ prefect=pn[bu]_ replicate=r8_',
   a40: String.raw`artifactory=AKCp buildkite=bkua_ clojars=CLOJARS_ doppler=dp\.(?:pt|st|ct|sa|scim|audit)\. easypost=EZ[AT]K groq=gsk_ linear=lin_(?:api|oauth)_ notion=(?:ntn|secret)_ perplexity=pplx- posthog=ph[cxs]_ readme=rdme_ settlemint=sm_(?:pat|aat|sat)_ sourcegraph=sgp_ xai=xai-`,
   w16: String.raw`docker=dckr_[op]at_ gitlab=gl(?:pat|ptt|dt|rtr?|cbt|soat|ft|imt|agent|oas|ffct)- hashicorp=hv[bsr]\. mapbox=[sp]k\.[\w-]{40,400}\. newrelic=NR(?:AK|JS|II|IQ)- slack=(?:(?:xoxe[.-])?xox[abeoprs]|xapp)- square=sq0[a-z]{3}- supabase=sb(?:p|_secret)_ tailscale=tskey-[a-z]+-`,
@@ -66,8 +66,7 @@ const CALLED = 'assword|asswd|checkpw|(?:Network|Password)Credentials?|asic_?[Aa
 const CALLED_WITH =
   '[Pp]assw(?:or)?d|PASSWORD|[Tt]oken|TOKEN|[Ss]ecret|SECRET|[Aa]pi[-_]?[Kk]ey|API_KEY|[Aa]uthorization';
 /** Programs that read a password from a pipe. */
-const READERS = String.raw`[^\n|]{1,200}(?:-stdin|-with-token)|sudo [A-Za-z -]{0,40}-S`;
-const PIPED = String.raw`\b(?:echo|printf)(?: -[en]{1,2})?(?: \\{0,31}["']?%s(?:\\{1,31}n)?\\{0,31}["']?)? `;
+const READERS = String.raw`[^\n|]{1,200}(?:-stdin|-with-token)|sudo [A-Za-z -]{0,40}(?:-S|chpasswd)`;
 
 const PEM = `-----BEGIN[ A-Z0-9]{0,40}(?:PRIVATE KEY|NKEY SEED)(?: BLOCK)?-----`;
 const PEM_END = `-{5,6}END[ A-Z0-9]{0,40}(?:PRIVATE KEY|NKEY SEED)(?: BLOCK)?-{5,6}`;
@@ -186,7 +185,7 @@ export const PATTERNS: readonly SecretPattern[] = [
     rule: 'netrc',
     needs: 'pass',
     hint: 'requirepass ',
-    pattern: String.raw`requirepass {1,4}(?:\\{0,31}["'])?(?=\S{0,64}\d)(?<secret>[^\s"'<>$\\]{4,256})`,
+    pattern: String.raw`requirepass ["']?(?=\S{0,64}\d)(?<secret>[^\s"'<>$\\]{4,256})`,
   },
   {
     // A data source name of Go, without a scheme.
@@ -204,18 +203,13 @@ export const PATTERNS: readonly SecretPattern[] = [
     hint: ':AA[A-Za-z0-9_-]{30}',
     pattern: '(?<![A-Za-z0-9])[0-9]{6,12}:AA[A-Za-z0-9_-]{30,40}',
   },
-  {
-    // A password that a command reads from another, or from a string.
+  // A password that a command reads from another, or from a string.
+  ...['-(?:stdin|with-token|S )', 'chpasswd'].map((hint) => ({
     rule: 'option',
-    hint: '-(?:stdin|with-token|S )',
-    pattern: String.raw`(?:${PIPED}(?=[^\n|]{4,300}\| ?(?:${READERS}))|-stdin[^\n|;&]{0,200}<<< {0,4})(?:\\{0,31}["'])?(?<secret>[^\s"'<>$|\\]{4,256})`,
-  },
-  {
-    rule: 'option',
-    needs: 'pass',
-    hint: 'chpasswd',
-    pattern: String.raw`${PIPED}(?=[^\n|]{4,300}\|[^\n|]{0,40}chpasswd)(?:\\{0,31}["'])?(?<secret>[^\s"'<>$|\\]{4,256})`,
-  },
+    ...(hint === 'chpasswd' && { needs: 'pass' }),
+    hint,
+    pattern: String.raw`(?:\b(?:echo|printf)(?: -[en]{1,2})?(?: \\{0,31}["']?%s(?:\\{1,31}n)?\\{0,31}["']?)? (?=[^\n|]{4,300}\| ?(?:${READERS}))|-stdin[^\n|;&]{0,200}<<< {0,4})(?:\\{0,31}["'])?(?<secret>[^\s"'<>$|\\]{4,256})`,
+  })),
   {
     rule: 'variable',
     hint: 'ENV [A-Z]',
