@@ -85,7 +85,7 @@ export const inboxEvents = [
     content: string('The text.'),
     by: string('Who left it.').exactOptional(),
   }),
-  eventOf('inbox.read', { message: messageKey }),
+  eventOf('inbox.read', { message: messageKey, unread: boolean('True if it is unread again.').optional() }),
 ] as const;
 
 export const answerEvents = [

@@ -186,6 +186,12 @@ describe('a person', () => {
     await page.keyboard.press('Enter');
     await page.getByRole('region', { name: 'Messages' }).getByText('Freeze until Friday').waitFor();
     expect(await promptOf(session, '2')).toContain('Freeze until Friday');
+    await page.getByRole('button', { name: 'Mark as read: Freeze' }).press('Enter');
+    await expect.poll(focused).toBe('Mark as unread: Freeze until Friday');
+    expect(await promptOf(session, '2')).not.toContain('Freeze until Friday');
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Mark as read: Freeze' }).waitFor();
+    expect(await promptOf(session, '2')).toContain('Freeze until Friday');
     expect((await tools.noteList({ session })).notes).toMatchObject([
       { content: 'Use CRLF', type: 'decision' },
     ]);

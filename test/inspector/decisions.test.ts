@@ -23,17 +23,28 @@ const rejected = (text: string) =>
     .filter({ hasText: text });
 
 describe('the review of learnings', () => {
-  it('the list shows every pending proposal, and one click accepts or rejects it', async () => {
+  it('the list shows every pending proposal, and one click accepts or rejects it, or takes that back', async () => {
     await goTo(page, origin, REVIEW);
     const before = await proposals('pending');
     await expect.poll(() => page.locator('.learning').count()).toBe(before.length);
     const second = before.find((text) => text.includes('bounded wait')) ?? '';
     const first = before.find((text) => text !== second && !text.includes('all type checks')) ?? '';
-    await row(first).getByRole('button', { name: 'Reject' }).click();
-    await row(first).waitFor({ state: 'detached' });
-    expect(await proposals('rejected')).toContain(first);
+    const texts = () => page.locator('.learning > :first-child').allTextContents();
+    const shown = await texts();
+    for (const [verb, as] of [
+      ['Accept', 'accepted'],
+      ['Reject', 'rejected'],
+    ] as const) {
+      await row(first).getByRole('button', { name: verb }).press('Enter');
+      await row(first).getByText(`${verb}ed.`).waitFor();
+      expect(await proposals(as)).toContain(first);
+      await row(first).getByRole('button', { name: 'Take it back' }).press('Enter');
+      await row(first).getByRole('button', { name: verb }).waitFor();
+      expect(await proposals('pending')).toContain(first);
+      expect(await texts()).toEqual(shown);
+    }
     await row(second).getByRole('button', { name: 'Accept' }).click();
-    await row(second).waitFor({ state: 'detached' });
+    await row(second).getByText('Accepted.').waitFor();
     expect(await proposals('accepted')).toContain(second);
     await page.getByRole('button', { name: 'Active' }).click();
     await row(second).waitFor();
@@ -47,7 +58,7 @@ describe('the review of learnings', () => {
     await alike.getByRole('alert').filter({ hasText: said }).waitFor();
     await alike.getByRole('button', { name: 'Keep both' }).waitFor();
     await alike.getByRole('button', { name: 'Merge' }).click();
-    await alike.waitFor({ state: 'detached' });
+    await alike.getByText('Merged.').waitFor();
     const accepted = await client.proposals.list({ project: 'throughline', status: 'accepted' });
     expect(accepted.proposals.find(({ content }) => content.includes('all type checks'))).toHaveProperty(
       'mergedInto',

@@ -86,10 +86,8 @@ it('hostile texts in every view execute nothing, load nothing and are shown as t
     expect(await page.locator(RUNNABLE).all(), view).toEqual([]);
   }
   await goTo(page, origin, '/');
-  await page
-    .getByText(/the same fix required 2 times: \S*<\S/)
-    .first()
-    .waitFor();
+  const stalled = page.getByText(/the same fix required 2 times: \S*<\S/);
+  await stalled.first().waitFor();
   await goTo(page, origin, '/s/hostile');
   const evidence = page.getByRole('button', { name: 'Show the evidence' });
   // Each that is open has another name.

@@ -70,14 +70,10 @@ describe('what an agent was told', () => {
     expect(await page.getByText('What is in, what is out and why').count()).toBe(0);
     await page.locator('.prompt-line-new').first().waitFor();
     await page.getByRole('region', { name: 'Gone since the prompt before' }).waitFor();
-    await panel
-      .getByRole('link', { name: /^Open M/ })
-      .first()
-      .click();
-    await page
-      .getByRole('region', { name: 'The fact' })
-      .getByText(/^task .*event \d+/)
-      .waitFor();
+    const links = panel.getByRole('link', { name: /^Open M/ });
+    await links.first().click();
+    const fact = page.getByRole('region', { name: 'The fact' });
+    await fact.getByText(/^task .*event \d+/).waitFor();
   });
 
   it('the list and the page of a session count the same progress', async () => {
@@ -98,13 +94,9 @@ describe('what an agent was told', () => {
     await page.getByLabel('Filter').fill('dense');
     await holds.locator('.statement', { hasText: 'as dense' }).waitFor();
     expect(await holds.getByText('modified by').count()).toBe(0);
-    const { facts } = await system.client.tools.factFind({ session: 'memory', kind: 'rule', text: 'dense' });
-    await system.client.tools.factRetract({
-      session: 'memory',
-      id: `${facts[0]?.ref}`,
-      by: 'ana',
-      person: true,
-    });
+    const { tools } = system.client;
+    const { facts } = await tools.factFind({ session: 'memory', kind: 'rule', text: 'dense' });
+    await tools.factRetract({ session: 'memory', id: `${facts[0]?.ref}`, by: 'ana', person: true });
     await goTo(page, origin, '/s/memory?past=1');
     await holds.locator('.statement', { hasText: 'retracted by ana' }).click();
     await page.getByRole('region', { name: 'The fact' }).getByText('Ended', { exact: true }).waitFor();

@@ -14,13 +14,8 @@ const textOf = (task: string) => (task === 'TAS-1' ? 'write the parser' : undefi
 
 describe('the request for a prompt of the past', () => {
   it('an address names task, role, budget and sequence of a prompt', () => {
-    const request = pastRequest(
-      'demo',
-      chosen('task=2&role=reviewer&budget=900&asOf=7'),
-      9,
-      undefined,
-      textOf,
-    );
+    const choice = chosen('task=2&role=reviewer&budget=900&asOf=7');
+    const request = pastRequest('demo', choice, 9, undefined, textOf);
     expect(request).toEqual({
       session: 'demo',
       kind: 'dispatch',

@@ -109,7 +109,8 @@ function propose(state: LearningState, args: RequestArguments<'learning.propose'
   const refusal = noRoomByHand(state);
   if (refusal !== undefined) return refusal;
   const words = { type, content, tags: learningTags(args.tags), source, method: 'manual' } as const;
-  const data = { proposal: id, ...words, evidence: [], confidence: confidence ?? SAID_ONCE };
+  const { evidence = [], confidence: before = SAID_ONCE } = known ?? {};
+  const data = { proposal: id, ...words, evidence: [...evidence], confidence: confidence ?? before };
   return append({ type: 'proposed', data }, showing(id, { existing: false }));
 }
 

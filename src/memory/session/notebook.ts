@@ -93,7 +93,7 @@ export function evolveNotebook(state: SessionState, event: NotebookEvent, sequen
     }
     case 'inbox.read': {
       const message = notebook.inbox.get(event.data.message);
-      if (message !== undefined) notebook.inbox.set(message.id, { ...message, read: true });
+      if (message !== undefined) notebook.inbox.set(message.id, { ...message, read: !event.data.unread });
       return;
     }
   }

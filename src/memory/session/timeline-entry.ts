@@ -178,7 +178,7 @@ const SUMMARIES: { readonly [Type in Other['type']]: (data: DataOf<Type>) => str
   },
   'note.deleted': ({ note }) => `note ${note} deleted`,
   'inbox.added': ({ message, by, content }) => `message ${message}${leftBy(by)}: ${content}`,
-  'inbox.read': ({ message }) => `message ${message} was read`,
+  'inbox.read': ({ message, unread }) => `message ${message} ${unread ? 'is unread again' : 'was read'}`,
   'iteration.started': ({ number }) => `iteration ${number} started`,
   'iteration.completed': ({ number }) => `iteration ${number} completed`,
   'iteration.summary': ({ number, summary }) => `iteration ${number}: ${summary}`,

@@ -70,9 +70,8 @@ export function useDrafts<Item>(items: readonly Item[], keyOf: (item: Item) => s
     new Map(),
   );
   const known = new Set(items.map(keyOf));
-  const shown = [...items];
-  const others = [...drafts].filter(([key]) => !known.has(key)).map(([, draft]) => draft);
-  for (const { item, at } of others.toSorted((a, b) => a.at - b.at)) shown.splice(at, 0, item);
+  const shown = items.filter((item) => !drafts.has(keyOf(item)));
+  for (const { item, at } of [...drafts.values()].toSorted((a, b) => a.at - b.at)) shown.splice(at, 0, item);
   const keep = (item: Item, isDraft: boolean) =>
     setDrafts((before) => {
       const key = keyOf(item);
@@ -82,7 +81,7 @@ export function useDrafts<Item>(items: readonly Item[], keyOf: (item: Item) => s
         isDraft ? [...before, [key, { item, at }]] : [...before].filter(([other]) => other !== key),
       );
     });
-  return { shown, settled: others.length, keep };
+  return { shown, settled: [...drafts.keys()].filter((key) => !known.has(key)).length, keep };
 }
 
 /**

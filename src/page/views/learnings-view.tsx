@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
 import type { ReplyTo } from '../../contracts/requests.js';
 import { ask } from '../ask.js';
 import { actor, mayAct, useWork } from '../components/act.js';
@@ -6,6 +7,7 @@ import { Ago, Button, FilterField, SelectField, Tag, Toggle } from '../component
 import { PageHead } from '../components/page-header.js';
 import { Empty, ErrorBox, MoreButton, QueryView } from '../components/states.js';
 import { type GlobalViewProps, sessionHref, setParams } from '../route.js';
+import { useDrafts } from '../session/needs-list.js';
 import { useAsk, usePages } from '../use-ask.js';
 import { COMMANDS, counted } from '../words.js';
 
@@ -70,11 +72,14 @@ export function LearningsView({ params }: GlobalViewProps) {
 /** The pending proposals, each with the buttons that decide on it. */
 function Proposals({ project }: { readonly project: string | undefined }) {
   const listed = usePages('proposal.list', { project, status: 'pending', limit: 100 }, 'event:learning');
-  const proposals = listed.pages.flatMap((page) => page.proposals);
+  const { shown, settled, keep } = useDrafts(
+    listed.pages.flatMap((page) => page.proposals),
+    ({ id }) => id,
+  );
   return (
     <QueryView query={listed} what="proposals">
       {({ total, rulesPaused }) =>
-        proposals.length === 0 ? (
+        shown.length === 0 ? (
           <Empty title="Nothing to review" command={COMMANDS.propose(project)}>
             <p>Proposals come from notes, from fixes that reviews require repeatedly, and from people.</p>
           </Empty>
@@ -87,16 +92,19 @@ function Proposals({ project }: { readonly project: string | undefined }) {
               </p>
             ) : null}
             <ul class="card rows" aria-label="Proposals">
-              {proposals.map((proposal) => (
+              {shown.map((proposal) => (
                 <ProposalRow
                   key={proposal.id}
                   project={project}
                   proposal={proposal}
-                  onDecided={listed.refresh}
+                  onDecided={() => {
+                    keep(proposal, true);
+                    listed.refresh();
+                  }}
                 />
               ))}
             </ul>
-            <MoreButton pages={listed} shown={proposals.length} total={total} />
+            <MoreButton pages={listed} shown={shown.length - settled} total={total} />
           </>
         )
       }
@@ -137,13 +145,21 @@ function ProposalRow(props: {
   readonly onDecided: () => void;
 }) {
   const { project, proposal, onDecided } = props;
+  const { id, content, type, tags, source } = proposal;
   const { busy, error, carryOut } = useWork();
-  const of = { project, id: proposal.id, by: actor() };
-  const decide = async (decision: () => Promise<unknown>) => {
-    if (await carryOut(decision)) onDecided();
+  const [decided, setDecided] = useState<'Accepted' | 'Merged' | 'Rejected'>();
+  const of = { project, id, by: actor() };
+  const decide = async (as: typeof decided, decision: () => Promise<unknown>) => {
+    if (!(await carryOut(decision))) return;
+    setDecided(as);
+    onDecided();
   };
   const accept = (how: { readonly merge?: true; readonly separate?: true } = {}) =>
-    decide(() => ask('proposal.accept', { ...of, ...how }));
+    decide(how.merge ? 'Merged' : 'Accepted', () => ask('proposal.accept', { ...of, ...how }));
+  const takeBack = async () => {
+    if (decided === 'Accepted') await ask('learning.retract', of);
+    await ask('learning.propose', { project, content, type, tags: [...tags], source });
+  };
   const newest = proposal.evidence.at(-1);
   return (
     <li class="learning">
@@ -162,25 +178,39 @@ function ProposalRow(props: {
       </Says>
       {error === undefined ? null : <ErrorBox error={error} />}
       {mayAct() ? (
-        <p class="actions">
-          {error?.code === 'near_duplicate' ? (
+        <div class="actions" role="status">
+          {decided !== undefined ? (
             <>
-              <Button small disabled={busy} onClick={() => void accept({ merge: true })}>
+              {decided}.
+              <Button small of={content} disabled={busy} onClick={() => void decide(undefined, takeBack)}>
+                Take it back
+              </Button>
+            </>
+          ) : error?.code === 'near_duplicate' ? (
+            <>
+              <Button small of={content} disabled={busy} onClick={() => void accept({ merge: true })}>
                 Merge
               </Button>
-              <Button small disabled={busy} onClick={() => void accept({ separate: true })}>
+              <Button small of={content} disabled={busy} onClick={() => void accept({ separate: true })}>
                 Keep both
               </Button>
             </>
           ) : (
-            <Button small tone="main" disabled={busy} onClick={() => void accept()}>
+            <Button small tone="main" of={content} disabled={busy} onClick={() => void accept()}>
               Accept
             </Button>
           )}
-          <Button small disabled={busy} onClick={() => void decide(() => ask('proposal.reject', of))}>
-            Reject
-          </Button>
-        </p>
+          {decided !== undefined ? null : (
+            <Button
+              small
+              of={content}
+              disabled={busy}
+              onClick={() => void decide('Rejected', () => ask('proposal.reject', of))}
+            >
+              Reject
+            </Button>
+          )}
+        </div>
       ) : null}
     </li>
   );

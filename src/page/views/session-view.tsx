@@ -121,16 +121,18 @@ function Head({ session, status }: { readonly session: string; readonly status: 
 
 /** The messages that the next agent will read. */
 function Messages(props: { readonly session: string; readonly messages: Lists['messages'] }) {
-  const { session } = props;
-  const unread = props.messages.filter(({ read }) => !read);
-  if (unread.length === 0) return null;
+  const { session, messages } = props;
+  /** Messages whose mark a person has changed stay, so that it can be taken back. */
+  const [marked, setMarked] = useState<readonly string[]>([]);
+  const shown = messages.filter(({ id, read }) => !read || marked.includes(id));
+  if (shown.length === 0) return null;
   return (
     <section class="card" aria-labelledby="messages-title">
       <CardHead id="messages-title" title="Messages to the next agent">
-        {unread.length}
+        {shown.filter(({ read }) => !read).length}
       </CardHead>
       <ul class="rows">
-        {unread.map(({ id, by, content, created_at }) => (
+        {shown.map(({ id, by, content, read, created_at }) => (
           <li key={id} class="attention-row">
             <span class="mono quiet">{id}</span>
             <div>
@@ -141,7 +143,13 @@ function Messages(props: { readonly session: string; readonly messages: Lists['m
                   <Actions
                     of={content}
                     actions={[
-                      { verb: 'Mark as read', run: () => ask('tool.inbox-mark-read', { session, id }) },
+                      {
+                        verb: read ? 'Mark as unread' : 'Mark as read',
+                        run: () => {
+                          setMarked([...marked, id]);
+                          return ask('tool.inbox-mark-read', { session, id, unread: read });
+                        },
+                      },
                     ]}
                   />
                 ) : null}

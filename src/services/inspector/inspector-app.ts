@@ -147,7 +147,7 @@ async function jsonBody(c: Context): Promise<object> {
 const READING: ReadonlySet<string> = new Set(REQUEST_NAMES.filter((name) => rowOf(name).reads));
 
 const DECIDING: ReadonlySet<string> = new Set([
-  ...['proposal.accept', 'proposal.reject', 'learning.edit', 'learning.retract'],
+  ...['proposal.accept', 'proposal.reject', 'learning.propose', 'learning.edit', 'learning.retract'],
   ...['tool.rejected-retry', 'tool.rejected-remove'],
   ...['tool.blocker-answer', 'tool.fact-retract', 'tool.fact-correct', 'tool.fact-restore'],
   ...['tool.task-add', 'tool.task-status', 'tool.task-priority', 'tool.task-content'],

@@ -91,13 +91,14 @@ export function addMessage(
   );
 }
 
-export function markRead(state: SessionState, { id }: ToolArguments<'inbox-mark-read'>): Decision {
+export function markRead(state: SessionState, { id, unread }: ToolArguments<'inbox-mark-read'>): Decision {
   const resolved = resolveId(state.notebook.inbox, id, 'message', 'MSG');
   if ('refusal' in resolved) return resolved.refusal;
   const message = resolved.found;
   // A retrying agent marks it twice: no event, the same answer.
-  if (message.read) return answer(showingMessage(message.id));
-  return append({ type: 'inbox.read', data: { message: message.id } }, showingMessage(message.id));
+  if (message.read !== unread) return answer(showingMessage(message.id));
+  const data = { message: message.id, ...(unread && { unread }) };
+  return append({ type: 'inbox.read', data }, showingMessage(message.id));
 }
 
 /**

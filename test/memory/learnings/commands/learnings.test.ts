@@ -58,6 +58,16 @@ describe('learning.edit', () => {
   });
 });
 
+describe('learning.propose', () => {
+  it('learning.propose by a person opens what was turned down again, with its evidence', () => {
+    const evidence = [{ session: 's1', dispatch: 3, task: '1' }];
+    const project = new Project(proposed(TEXT, { evidence, confidence: 0.9 }), rejected);
+    expect(project.does('learning.propose', { content: TEXT })).toMatchObject({
+      proposal: { id, status: 'pending', evidence, confidence: 0.9 },
+    });
+  });
+});
+
 describe('learning.retract', () => {
   it('learning.retract takes a learning back with the reason, once', () => {
     const project = new Project(...both);

@@ -118,6 +118,9 @@ describe('the inbox', () => {
     expect(first.event).toEqual({ type: 'inbox.read', data: { message: 'MSG-1' } });
     expect(first.reply).toMatchObject({ message: { id: 'MSG-1', read: true } });
     expect(played.when('inbox-mark-read', { id: '1' })).toEqual({ reply: first.reply });
+    const again = played.when('inbox-mark-read', { id: '1', unread: true });
+    expect(again.event).toEqual({ type: 'inbox.read', data: { message: 'MSG-1', unread: true } });
+    expect(again.reply).toMatchObject({ message: { id: 'MSG-1', read: false } });
     expect(played.when('inbox-mark-read', { id: '3' })).toMatchObject({ refused: { code: 'not_found' } });
   });
 
