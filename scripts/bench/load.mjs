@@ -2,7 +2,8 @@
 // wait.
 import { token } from '../../dist/contracts/names.js';
 import { createSessionReader, createSnapshotWriter } from '../../dist/engine/folding/session-folding.js';
-import { silentLogger, systemClock } from '../../dist/engine/ports/logger-and-clock.js';
+import { silentLogger } from '../../dist/engine/ports/logger-and-clock.js';
+import { systemClock } from '../../dist/engine/runtime/pacing.js';
 import { evolve } from '../../dist/memory/session/evolve-session.js';
 import { DEFAULT_LIMITS, emptyState } from '../../dist/memory/session/session-state.js';
 import { compilePrompt } from '../../dist/prompt/compile-prompt.js';

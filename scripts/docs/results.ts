@@ -1,5 +1,5 @@
+import { MENDED } from '../../src/contracts/dispatch-body.js';
 import { kindOf, ROLES, VERDICTS, type Verdict } from '../../src/contracts/kinds.js';
-import { MENDED } from '../../src/contracts/reading/found-json.js';
 import { REPAIRS } from '../../src/contracts/reading/repairs.js';
 import { ALIASES, SEVERITY_WORDS, VERDICT_WORDS } from '../../src/contracts/reading/synonyms.js';
 import { endingWith, type Written } from './pages.js';

@@ -213,11 +213,15 @@ export function compiledResult(role: Role): z.ZodType {
 /** Normalizes the paths of a result with `plainPath`. */
 export function withPlainPaths<Returned extends RoleResult>(returned: Returned): Returned {
   const { files_modified, files_deleted, files_renamed, issues }: AnyResult = returned.result;
-  const plain = defined({
-    files_modified: files_modified?.map(plainPath),
-    files_deleted: files_deleted?.map(plainPath),
-    files_renamed: files_renamed?.map(({ from, to }) => ({ from: plainPath(from), to: plainPath(to) })),
-    issues: issues?.map((issue) => defined({ ...issue, file: issue.file && plainPath(issue.file) })),
-  });
+  const plain = {
+    ...(files_modified && { files_modified: files_modified.map(plainPath) }),
+    ...(files_deleted && { files_deleted: files_deleted.map(plainPath) }),
+    ...(files_renamed && {
+      files_renamed: files_renamed.map(({ from, to }) => ({ from: plainPath(from), to: plainPath(to) })),
+    }),
+    ...(issues && {
+      issues: issues.map((issue) => defined({ ...issue, file: issue.file && plainPath(issue.file) })),
+    }),
+  };
   return { ...returned, result: { ...returned.result, ...plain } };
 }

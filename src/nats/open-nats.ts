@@ -1,13 +1,12 @@
 import type { JetStreamManager } from 'nats';
 import { PROJECT_KEY, SNAPSHOT_BUCKET } from '../contracts/names.js';
 import type { Logger } from '../engine/ports/logger-and-clock.js';
-import { type ForgottenSessions, NONE_FORGOTTEN } from '../engine/ports/session-lifecycle.js';
-import { closeConnection, connectNats } from './connection/connect-nats.js';
+import type { ForgottenSessions } from '../engine/ports/session-lifecycle.js';
+import { closeConnection, connectNats, openServerClock } from './connection/connect-nats.js';
 import type { NatsAccess, NatsAddress } from './connection/nats-access.js';
 import { toThroughlineError } from './connection/nats-errors.js';
 import { AckedPublisher } from './jetstream/acked-publisher.js';
 import { recordedLayout, seenLayout, type WantedLayout } from './jetstream/layout-record.js';
-import { openServerClock } from './jetstream/server-clock.js';
 import {
   ensureDispatchStream,
   ensureLearningsStream,
@@ -18,12 +17,12 @@ import {
 import { KvBucket } from './stores/kv-bucket.js';
 import { dispatchNumbers, leaseStore, retentionStore, telemetryStore } from './stores/kv-stores.js';
 import { dispatchSource } from './stores/nats-dispatch-source.js';
+import { NatsLearningLog, NatsSessionLog } from './stores/nats-event-log.js';
 import { promptRing } from './stores/nats-prompt-ring.js';
 import { rejectedStore } from './stores/nats-rejected-store.js';
 import { NatsSessionEraser } from './stores/nats-session-eraser.js';
 import { sessionIndex } from './stores/nats-session-index.js';
-import { NatsSessionLifecycle } from './stores/nats-session-lifecycle.js';
-import { NatsLearningLog, NatsSessionLog } from './stores/nats-session-log.js';
+import { NatsSessionLifecycle, NONE_FORGOTTEN } from './stores/nats-session-lifecycle.js';
 import { snapshotStore } from './stores/nats-snapshot-store.js';
 
 /** The stores and sources of an installation, on one connection. */

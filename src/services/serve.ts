@@ -1,8 +1,8 @@
 import { hostname } from 'node:os';
 import { SERVICE_NAMES, type ServiceName, type Token } from '../contracts/names.js';
 import { Monitoring } from '../engine/monitoring/monitoring.js';
-import { systemClock } from '../engine/ports/logger-and-clock.js';
 import type { SessionLifecycle } from '../engine/ports/session-lifecycle.js';
+import { systemClock } from '../engine/runtime/pacing.js';
 import { watchConnection } from '../nats/connection/connect-nats.js';
 import type { NatsAddress } from '../nats/connection/nats-access.js';
 import { type NatsPorts, openNats } from '../nats/open-nats.js';

@@ -5,7 +5,6 @@ import type { DispatchResult, TimelineEntry } from '../contracts/replies/dispatc
 import type { PlanTaskView, RunStatusReply } from '../contracts/replies/plan-reply.js';
 import type { ToolReply } from '../contracts/requests.js';
 import { type HeldLease, holdLease, type Lease, type LeaseStore } from '../engine/ports/lease-store.js';
-import { systemClock } from '../engine/ports/logger-and-clock.js';
 import type { OutcomeName } from '../ledger/task-ledger.js';
 import { keepTrying } from '../sdk/keep-trying.js';
 import type { PublishOptions } from '../sdk/persistent-publish.js';
@@ -213,7 +212,13 @@ export function taskLeases(
       await released(task, by);
     },
   };
-  const options = { holder, ttlMs: TTL_MS, now: systemClock, ended, ...defined({ beatMs }) };
+  const options = {
+    holder,
+    ttlMs: TTL_MS,
+    now: () => new Date().toISOString(),
+    ended,
+    ...defined({ beatMs }),
+  };
   return (task) => holdLease(leases, task, { ...options, what: `task ${task}` });
 }
 

@@ -5,8 +5,9 @@ import {
   createSnapshotWriter,
   type SessionReader,
 } from '../../src/engine/folding/session-folding.js';
-import { type Clock, silentLogger, systemClock } from '../../src/engine/ports/logger-and-clock.js';
+import { type Clock, silentLogger } from '../../src/engine/ports/logger-and-clock.js';
 import type { SessionLog } from '../../src/engine/ports/session-log.js';
+import { systemClock } from '../../src/engine/runtime/pacing.js';
 import { DEFAULT_LIMITS } from '../../src/memory/session/session-state.js';
 import { type CallTool, callingSession } from './calling.js';
 import type { System } from './system.js';

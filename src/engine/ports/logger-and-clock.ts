@@ -11,10 +11,3 @@ export const silentLogger: Logger = { info() {}, warn() {}, error() {} };
 
 /** Returns the time now, ISO 8601 in UTC. */
 export type Clock = () => string;
-
-export const systemClock: Clock = () => new Date().toISOString();
-
-/** @param now milliseconds since 1970 */
-export function clockBy(now: () => number): Clock {
-  return () => new Date(now()).toISOString();
-}

@@ -1,4 +1,3 @@
-import { beingForgotten } from '../../contracts/errors.js';
 import type { Archived, Forgotten, LifecycleRecord } from '../../contracts/lifecycle-record.js';
 import type { Token } from '../../contracts/names.js';
 
@@ -46,28 +45,6 @@ export const TOMBSTONE_MS = 7 * 86_400_000;
 
 /** The part of the lifecycle records that stores need. */
 export type ForgottenSessions = Pick<SessionLifecycle, 'forgotten' | 'refreshed'>;
-
-export const NONE_FORGOTTEN: ForgottenSessions = { forgotten: () => undefined, refreshed: () => undefined };
-
-/**
- * Returns the generation of a session: it changes when the session is forgotten, so that what was read before is not used.
- *
- * @throws ThroughlineError `session_forgotten` while it is being forgotten
- */
-export function generationOf(lifecycle: Pick<SessionLifecycle, 'forgotten'>, session: Token): string {
-  const record = lifecycle.forgotten(session);
-  if (record?.status === 'forgetting') throw beingForgotten(session);
-  return record?.at ?? '';
-}
-
-/**
- * Returns the sequence up to which data of a session must not be kept: its last one when it was forgotten, everything while it
- * is being forgotten, 0 if it never was.
- */
-export function minRetainedSequence(lifecycle: ForgottenSessions, session: Token): number {
-  const record = lifecycle.forgotten(session);
-  return record?.status === 'forgetting' ? Number.MAX_SAFE_INTEGER : (record?.sequence ?? 0);
-}
 
 /** Kinds of stored data of a session, except learnings. */
 export const ERASED_KINDS = [

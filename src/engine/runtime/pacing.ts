@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { ThroughlineError } from '../../contracts/errors.js';
 import type { BackoffLimits } from '../../shared/deadlines.js';
-import type { Logger } from '../ports/logger-and-clock.js';
+import type { Clock, Logger } from '../ports/logger-and-clock.js';
 
 /**
  * Coalesces requests: at most one run is active, and requests that arrive meanwhile share the next one. So every run begins
@@ -180,4 +180,11 @@ export function limitedWarnings(
     const silent = before?.silent ?? 0;
     logger.warn({ ...fields, ...(silent > 0 && { silent }) }, message);
   };
+}
+
+export const systemClock: Clock = () => new Date().toISOString();
+
+/** @param now milliseconds since 1970 */
+export function clockBy(now: () => number): Clock {
+  return () => new Date(now()).toISOString();
 }

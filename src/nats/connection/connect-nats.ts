@@ -16,10 +16,11 @@ import { PUBLISHED_EVENTS, publishedEvent, type Token } from '../../contracts/na
 import type { Logger } from '../../engine/ports/logger-and-clock.js';
 import { Backoff, limitedWarnings } from '../../engine/runtime/pacing.js';
 import { withinDeadline } from '../../shared/deadlines.js';
+import { isObject, jsonOf } from '../../shared/text.js';
 import { requireSupportedServer } from '../server/server-version.js';
 import { type DialOptions, useEndingTransport } from './ending-transport.js';
 import { accessOptions, type NatsAccess, type NatsAddress, shownAddress } from './nats-access.js';
-import { codeOfReport, connectFault, permissionDenied } from './nats-errors.js';
+import { codeOfReport, connectFault, permissionDenied, toThroughlineError } from './nats-errors.js';
 
 export type { NatsConnection };
 
@@ -388,4 +389,53 @@ export function onReconnect(connection: NatsConnection, listener: () => void): (
   return onConnectionState(connection, (isConnected) => {
     if (isConnected) listener();
   });
+}
+
+/** Clocks drift by less than a millisecond in this time. */
+const ASK_EVERY_MS = 60_000;
+
+/**
+ * The server's clock, equal for all processes and never ahead of the server. It is synchronised once a minute and advances by
+ * the process' monotonic clock in between.
+ */
+export interface ServerClock {
+  readonly now: () => number;
+  close(): void;
+}
+
+/**
+ * @param stream an existing one
+ * @throws ThroughlineError `unavailable`, `permission_denied`
+ */
+export async function openServerClock(
+  connection: NatsConnection,
+  stream: string,
+  timeoutMs: number,
+): Promise<ServerClock> {
+  /** Server time minus the process' monotonic time. */
+  let zero = 0;
+  const synchronise = async () => {
+    const reply = await connection
+      .request(`$JS.API.STREAM.INFO.${stream}`, '', { timeout: timeoutMs })
+      .catch((error: unknown) => {
+        throw toThroughlineError(error, 'asking for the time of the server');
+      });
+    const answer = jsonOf(reply.data);
+    if (!isObject(answer) || typeof answer.ts !== 'string')
+      throw new ThroughlineError('unavailable', `the server does not tell its time with stream ${stream}`);
+    // A slow answer makes the clock late, never early.
+    zero = Date.parse(answer.ts) - performance.now();
+  };
+  await synchronise();
+  // Until an answer arrives, the last one is used.
+  const again = () => void synchronise().catch(() => {});
+  const timer = setInterval(again, ASK_EVERY_MS).unref();
+  const unwatch = onReconnect(connection, again);
+  return {
+    now: () => Math.floor(zero + performance.now()),
+    close() {
+      clearInterval(timer);
+      unwatch();
+    },
+  };
 }

@@ -1,33 +1,52 @@
 import { LRUCache } from 'lru-cache';
-import type { StoredMsg } from 'nats';
+import type { StoredMsg, StreamInfo } from 'nats';
 import { beingForgotten, ThroughlineError } from '../../contracts/errors.js';
 import { type EventFormat, readEvent, type Stored, writeEvent } from '../../contracts/event.js';
+import { LEARNING_EVENTS, type LearningEvent } from '../../contracts/learning-events.js';
 import type { Token } from '../../contracts/names.js';
-import { type ForgottenSessions, generationOf } from '../../engine/ports/session-lifecycle.js';
+import * as names from '../../contracts/names.js';
+import { RESULT_PATHS, SESSION_EVENTS, type SessionEvent } from '../../contracts/session-events.js';
+import type { ForgottenSessions } from '../../engine/ports/session-lifecycle.js';
 import type {
+  ActiveSession,
   Appended,
   AppendOptions,
   EventLog,
   EventRemoval,
+  LeaderlessSession,
+  LearningLog,
+  NewestAt,
+  NewestResults,
   ReadRange,
   ReadResult,
+  SessionActivity,
+  SessionLog,
   Unwatch,
 } from '../../engine/ports/session-log.js';
 import { pause } from '../../engine/runtime/pacing.js';
+import { followEvents } from '../connection/connect-nats.js';
 import { API, apiCode, ifExists, isNoResponders, toThroughlineError } from '../connection/nats-errors.js';
 import type { PubOutcome } from '../jetstream/acked-publisher.js';
-import { readStream, readTail, type StreamMessage } from '../jetstream/direct-get.js';
+import { batchFrom, readStream, readTail, type StreamMessage } from '../jetstream/direct-get.js';
 import { eraseMessages } from '../jetstream/erase-messages.js';
-import type { KeyStreams, LogStream } from '../jetstream/key-streams.js';
+import { KeyStreams, type LogStream } from '../jetstream/key-streams.js';
+import { listedStreams } from '../jetstream/list-streams.js';
 import { newestMessage } from '../jetstream/newest-page.js';
-import type { StorePorts } from '../jetstream/topology.js';
+import { shardActivity } from '../jetstream/shard-sessions.js';
+import {
+  createLearningsStream,
+  createLogStream,
+  newestSnapshot,
+  type StorePorts,
+} from '../jetstream/topology.js';
+import { generationOf, NONE_FORGOTTEN } from './nats-session-lifecycle.js';
 
 /** Poll interval for a lagging replica. */
 const LAG_PAUSE_MS = 2;
 /** After this time the leader is asked if the message still exists. */
 const LONG_LAG_MS = 100;
 
-export interface LogLayout<Event> {
+interface LogLayout<Event> {
   readonly format: EventFormat<Event>;
   /** Subject of a place, or of those that a filter matches. */
   readonly subject: (key: Token, path: string) => string;
@@ -52,7 +71,8 @@ const MAX_READ = 10_000;
 type Epoch = string | undefined;
 
 /** An append, as it is published: only the bytes of its event are retained until the PubAck, since thousands may be in flight. */
-interface Append extends AppendOptions {
+interface Append {
+  readonly options: AppendOptions;
   readonly subject: string;
   /** The subject that the stream stores it under. */
   readonly storedOn: string;
@@ -67,7 +87,7 @@ interface Append extends AppendOptions {
  * Event logs: each is a stream, created on the first append, and subjects of a key in it. Keys may share a stream. Any replica
  * answers a read and may lag: it is asked again until it shows what this process has appended or was told by `newest`.
  */
-export class NatsEventLog<Event extends { readonly type: string }> implements EventLog<Event>, EventRemoval {
+class NatsEventLog<Event extends { readonly type: string }> implements EventLog<Event>, EventRemoval {
   readonly #ports: StorePorts;
   readonly #layout: LogLayout<Event>;
   readonly #streams: KeyStreams;
@@ -94,7 +114,7 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
     const expected = format.expectedAt(path) ?? path;
     const storedOn = subject(key, path);
     return {
-      ...options,
+      options,
       subject: intake(key, path),
       storedOn,
       expectedOn: expected === path ? storedOn : subject(key, expected),
@@ -119,7 +139,8 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
     // The last event read may have been removed without a newer one, or be known only from the snapshot.
     const last = (await this.#newestAt(key, append.expectedOn))?.seq ?? 0;
     if (last >= expectedSequence || (await this.#isAnother(key, read))) return appended;
-    return this.#append(key, { ...append, expectedSequence: last, generation });
+    const options = { ...append.options, expectedSequence: last };
+    return this.#append(key, { ...append, options, generation });
   }
 
   /** Detects a replaced stream: a decision on the old one must not be stored in the new one. */
@@ -142,7 +163,8 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
 
   /** Callbacks instead of async functions, which would retain more per pending PubAck. */
   #appendToStream(key: Token, append: Append): Promise<Appended> {
-    if (append.expectedSequence !== undefined) this.#streams.reached(key, append.expectedSequence, 'read');
+    const { expectedSequence } = append.options;
+    if (expectedSequence !== undefined) this.#streams.reached(key, expectedSequence, 'read');
     const before = this.#streams.highest(key);
     return this.#publish(key, append).then(
       (published) =>
@@ -262,8 +284,8 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
   }
 
   /** Checks the generation synchronously: an append that began before the session was forgotten is never stored after it. */
-  #publishNow(key: Token, { subject, body, generation, ...append }: Append): Promise<PubOutcome> {
-    const { messageId, expectedSequence, expectedOn } = append;
+  #publishNow(key: Token, { subject, body, generation, expectedOn, options }: Append): Promise<PubOutcome> {
+    const { messageId, expectedSequence } = options;
     const { stream, lifecycle } = this.#layout;
     if (generation !== undefined && lifecycle !== undefined && generationOf(lifecycle, key) !== generation)
       return Promise.reject(beingForgotten(key));
@@ -347,5 +369,127 @@ export class NatsEventLog<Event extends { readonly type: string }> implements Ev
     if (stored === undefined || message.subject !== subject(key, format.pathOf(stored.event)))
       return undefined;
     return { sequence, ...stored };
+  }
+}
+
+/** The logs of sessions. The layout decides only which stream holds a session and how sessions are listed. */
+export class NatsSessionLog
+  extends NatsEventLog<SessionEvent>
+  implements SessionLog, SessionActivity, NewestResults
+{
+  readonly #ports: StorePorts;
+  readonly #layout: names.SessionLayout;
+  readonly #shards: ReturnType<typeof shardActivity>;
+
+  /** @param lifecycle default: none is forgotten */
+  constructor(ports: StorePorts, layout: names.SessionLayout, lifecycle = NONE_FORGOTTEN) {
+    const { jsm } = ports;
+    const stream = (session: Token) => names.streamOf(layout, session);
+    const streams = new KeyStreams(jsm, {
+      nameOf: stream,
+      make(name, highest) {
+        // The next log of a forgotten session starts above the old one.
+        const session = names.sessionOfStream(name);
+        const last = session === undefined ? undefined : lifecycle.forgotten(session)?.sequence;
+        return createLogStream(jsm, layout, name, Math.max(highest, last ?? 0), ports);
+      },
+      snapshot: (session) => newestSnapshot(jsm, session),
+      generationOf: (session) => lifecycle.forgotten(session)?.at ?? '',
+    });
+    super(
+      ports,
+      {
+        format: SESSION_EVENTS,
+        stream,
+        subject: names.sessionSubject,
+        intake: (session, path) => names.publishedOn(layout, session, path),
+        // Avoids one more request per command.
+        asksForStream: 'after_conflict',
+        hasOwnStreams: layout.layout === 'per-session',
+        lifecycle,
+      },
+      streams,
+    );
+    this.#ports = ports;
+    this.#layout = layout;
+    this.#shards = shardActivity(ports);
+  }
+
+  async newestResults(session: Token): Promise<NewestAt[]> {
+    const { connection, timeoutMs } = this.#ports;
+    const wanted = { multi_last: [names.sessionSubject(session, RESULT_PATHS)] };
+    const stream = names.streamOf(this.#layout, session);
+    const { messages } = await batchFrom(connection, stream, wanted, timeoutMs).catch((error: unknown) => {
+      throw toThroughlineError(error, `reading session ${session}`);
+    });
+    const before = names.sessionSubject(session, '').length;
+    return messages.map((message) => ({
+      path: message.subject.slice(before),
+      sequence: message.sequence,
+      event: this.eventIn(session, message)?.event,
+    }));
+  }
+
+  async activity(): Promise<(ActiveSession | LeaderlessSession)[]> {
+    const layout = this.#layout;
+    try {
+      if (layout.layout === 'sharded') return await this.#shards(layout.shards);
+      return activeOf(await listedStreams(this.#ports.jsm, names.ALL_SESSIONS));
+    } catch (error) {
+      throw toThroughlineError(error, 'listing sessions');
+    }
+  }
+
+  follow(onMoved: (session: Token) => void): Unwatch {
+    return followEvents(this.#ports.connection, onMoved, [names.PUBLISHED_EVENTS[this.#layout.layout]]);
+  }
+}
+
+function activeOf({ found, leaderless }: { readonly found: StreamInfo[]; readonly leaderless: string[] }) {
+  const all: (ActiveSession | LeaderlessSession)[] = [];
+  for (const { config, created, state } of found) {
+    const session = names.sessionOfStream(config.name);
+    if (session === undefined) continue;
+    const at = state.messages === 0 ? created : state.last_ts;
+    all.push({ session, sequence: state.last_seq, at: new Date(at).toISOString() });
+  }
+  for (const name of leaderless) {
+    const session = names.sessionOfStream(name);
+    if (session !== undefined) all.push({ session, sequence: undefined });
+  }
+  return all;
+}
+
+export class NatsLearningLog extends NatsEventLog<LearningEvent> implements LearningLog {
+  readonly #ports: StorePorts;
+
+  constructor(ports: StorePorts) {
+    const { jsm } = ports;
+    const nameOf = () => names.LEARNINGS_STREAM;
+    const streams = new KeyStreams(jsm, {
+      nameOf,
+      make: (_, highest) => createLearningsStream(jsm, highest, ports),
+      snapshot: (project) => newestSnapshot(jsm, names.PROJECT_KEY + project),
+    });
+    const layout = {
+      format: LEARNING_EVENTS,
+      stream: nameOf,
+      subject: names.learningSubject,
+      // Learnings are few, and a decision based on lost ones would never be revised.
+      asksForStream: 'always',
+    } as const;
+    super(ports, layout, streams);
+    this.#ports = ports;
+  }
+
+  async projects(): Promise<Token[]> {
+    const request = this.#ports.jsm.streams.info(names.LEARNINGS_STREAM, {
+      subjects_filter: names.LEARNINGS_SUBJECTS,
+    });
+    const { state } = (await ifExists(request, 'listing the projects')) ?? {};
+    const projects = Object.keys(state?.subjects ?? {}).flatMap(
+      (subject) => names.projectOfSubject(subject) ?? [],
+    );
+    return [...new Set(projects)].sort();
   }
 }

@@ -1,10 +1,11 @@
 import { compiledSubject, PROMPTS_STREAM, type Token } from '../../contracts/names.js';
 import { type KeptPrompt, keptPrompt } from '../../contracts/replies/prompt-trace.js';
-import { type ForgottenSessions, minRetainedSequence } from '../../engine/ports/session-lifecycle.js';
+import type { ForgottenSessions } from '../../engine/ports/session-lifecycle.js';
 import { toThroughlineError } from '../connection/nats-errors.js';
 import { publishCreating } from '../jetstream/acked-publisher.js';
 import { readStream, valueIn } from '../jetstream/direct-get.js';
 import { ensurePromptsStream, RING_SIZE, type StorePorts } from '../jetstream/topology.js';
+import { minRetainedSequence } from './nats-session-lifecycle.js';
 
 /** Compiled prompts in the stream `PROMPTS`, a subject per session, of which the server keeps the newest `RING_SIZE`. Losing some is harmless. */
 export function promptRing(ports: StorePorts, lifecycle: ForgottenSessions) {

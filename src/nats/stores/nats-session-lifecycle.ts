@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { NatsConnection, Subscription } from 'nats';
-import { codeOf, ThroughlineError } from '../../contracts/errors.js';
+import { beingForgotten, codeOf, ThroughlineError } from '../../contracts/errors.js';
 import {
   type Archived,
   type Forgotten,
@@ -9,6 +9,7 @@ import {
 } from '../../contracts/lifecycle-record.js';
 import { LIFECYCLE_BUCKET, lifecycleKey, type Token } from '../../contracts/names.js';
 import {
+  type ForgottenSessions,
   type SessionLifecycle,
   type SessionRecord,
   TOMBSTONE_MS,
@@ -219,4 +220,26 @@ export class NatsSessionLifecycle implements SessionLifecycle {
 function recordOf(session: Token, { archived, forgotten }: SessionRecord): LifecycleRecord {
   const isNamed = archived !== undefined || forgotten?.status === 'forgetting';
   return { v: 1, ...(isNamed && { session }), ...defined({ archived, forgotten }) };
+}
+
+export const NONE_FORGOTTEN: ForgottenSessions = { forgotten: () => undefined, refreshed: () => undefined };
+
+/**
+ * Returns the generation of a session: it changes when the session is forgotten, so that what was read before is not used.
+ *
+ * @throws ThroughlineError `session_forgotten` while it is being forgotten
+ */
+export function generationOf(lifecycle: Pick<SessionLifecycle, 'forgotten'>, session: Token): string {
+  const record = lifecycle.forgotten(session);
+  if (record?.status === 'forgetting') throw beingForgotten(session);
+  return record?.at ?? '';
+}
+
+/**
+ * Returns the sequence up to which data of a session must not be kept: its last one when it was forgotten, everything while it
+ * is being forgotten, 0 if it never was.
+ */
+export function minRetainedSequence(lifecycle: ForgottenSessions, session: Token): number {
+  const record = lifecycle.forgotten(session);
+  return record?.status === 'forgetting' ? Number.MAX_SAFE_INTEGER : (record?.sequence ?? 0);
 }

@@ -2,16 +2,13 @@ import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import type { NatsConnection } from 'nats';
 import { SNAPSHOT_BUCKET, type Token } from '../../contracts/names.js';
-import {
-  type ForgottenSessions,
-  minRetainedSequence,
-  NONE_FORGOTTEN,
-} from '../../engine/ports/session-lifecycle.js';
+import type { ForgottenSessions } from '../../engine/ports/session-lifecycle.js';
 import type { SaveOutcome, SnapshotStore, StoredSnapshot } from '../../engine/ports/session-log.js';
 import { toThroughlineError } from '../connection/nats-errors.js';
 import { readStream, type StreamMessage } from '../jetstream/direct-get.js';
 import { snapshotSequence } from '../jetstream/topology.js';
 import { type BucketKind, type BucketOptions, isDeletion, KEPT, KvBucket } from './kv-bucket.js';
+import { minRetainedSequence, NONE_FORGOTTEN } from './nats-session-lifecycle.js';
 
 /** Size of subject and headers in a message of the largest size. */
 const ENVELOPE_BYTES = 4096;

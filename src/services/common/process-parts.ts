@@ -13,8 +13,9 @@ import {
   type ProjectReader,
 } from '../../engine/folding/session-folding.js';
 import { SnapshotWriter, StateReader } from '../../engine/folding/state-reader.js';
-import { type Logger, systemClock } from '../../engine/ports/logger-and-clock.js';
-import { generationOf, type SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
+import type { Logger } from '../../engine/ports/logger-and-clock.js';
+import type { SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
+import { systemClock } from '../../engine/runtime/pacing.js';
 import {
   type ActiveLearnings,
   type Relevant,
@@ -24,6 +25,7 @@ import {
 import { scannerFor } from '../../memory/redaction/redactor.js';
 import { onReconnect } from '../../nats/connection/connect-nats.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
+import { generationOf } from '../../nats/stores/nats-session-lifecycle.js';
 import { ProgressTracker } from './progress-tracker.js';
 import type { Serving, Sessions } from './service-context.js';
 import { foldedMetrics } from './service-metrics.js';

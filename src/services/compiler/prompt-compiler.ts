@@ -13,9 +13,8 @@ import {
   type CompileStage,
   Durations,
 } from '../../engine/monitoring/monitoring.js';
-import { systemClock } from '../../engine/ports/logger-and-clock.js';
 import type { SessionLog } from '../../engine/ports/session-log.js';
-import type { ConcurrencyLimit } from '../../engine/runtime/pacing.js';
+import { type ConcurrencyLimit, systemClock } from '../../engine/runtime/pacing.js';
 import { scannerFor } from '../../memory/redaction/redactor.js';
 import { idInPlan, resolvedSettings } from '../../memory/session/charter.js';
 import { rejectionsOf, type SessionState } from '../../memory/session/session-state.js';

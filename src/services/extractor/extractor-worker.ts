@@ -10,7 +10,13 @@ import { EVENT_VERSION } from '../../contracts/event.js';
 import { ROLES, type Role } from '../../contracts/kinds.js';
 import { EXTRACTOR_CONSUMER, parseDispatchSubject, type Token } from '../../contracts/names.js';
 import { countByKind, type Repair, repairInWords } from '../../contracts/reading/repairs.js';
-import { compiledResult, type RoleResult, resultKey, withPlainPaths } from '../../contracts/results.js';
+import {
+  type AnyResult,
+  compiledResult,
+  type RoleResult,
+  resultKey,
+  withPlainPaths,
+} from '../../contracts/results.js';
 import type { DispatchRejected, FactRecorded } from '../../contracts/session-events.js';
 import type { SessionReader } from '../../engine/folding/session-folding.js';
 import { byLabel, type Collector } from '../../engine/monitoring/monitoring.js';
@@ -34,10 +40,17 @@ import type { NatsPorts } from '../../nats/open-nats.js';
 import { defined } from '../../shared/collections.js';
 import { admission, type Forgetting, HELD_BACK_MS, type Process } from '../common/process-parts.js';
 import type { Service } from '../common/service-shell.js';
-import { isHarvested, type ReviewHarvest, reviewHarvest } from '../learnings/harvesters.js';
+import { type ReviewHarvest, reviewHarvest } from '../learnings/harvesters.js';
 import { type Counted, ResultWriter, StatementWriter } from './result-writer.js';
-import { isRefusal, type Job, retryDelay, SessionLanes, type SetAside } from './session-lanes.js';
-import { processRoundRobin, type WorkOutcome } from './session-turns.js';
+import {
+  isRefusal,
+  type Job,
+  processRoundRobin,
+  retryDelay,
+  SessionLanes,
+  type SetAside,
+  type WorkOutcome,
+} from './session-lanes.js';
 
 /**
  * The extractor: fetch a dispatch, wait for its session's turn, validate it, extract its facts, append ONE event, then
@@ -312,6 +325,11 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
     setAside: () => lanes.setAside(),
     stop: () => turns.stop(),
   };
+}
+
+/** Returns true if the harvest may learn from the result; work from before the session is skipped. */
+function isHarvested({ history, issues, required_fixes }: AnyResult): boolean {
+  return history !== true && (issues ?? []).length + (required_fixes ?? []).length > 0;
 }
 
 /** Builds the one event of a dispatch: its outcome, facts that do not follow from it, and repairs. */

@@ -2,7 +2,7 @@ import { beingForgotten, codeOf } from '../../contracts/errors.js';
 import { EVENT_VERSION } from '../../contracts/event.js';
 import type { LearningEvent } from '../../contracts/learning-events.js';
 import { projectOf, type Token } from '../../contracts/names.js';
-import { type AnyResult, type RoleResult, resultKey } from '../../contracts/results.js';
+import { type RoleResult, resultKey } from '../../contracts/results.js';
 import type { ProjectCommander, ProjectReader, SessionReader } from '../../engine/folding/session-folding.js';
 import type { DispatchDelivery } from '../../engine/ports/dispatch-source.js';
 import type { Logger } from '../../engine/ports/logger-and-clock.js';
@@ -33,11 +33,6 @@ export interface StoredReview {
 }
 
 export type ReviewHarvest = (review: StoredReview) => Promise<void>;
-
-/** Returns true if the harvest may learn from the result; work from before the session is skipped. */
-export function isHarvested({ history, issues, required_fixes }: AnyResult): boolean {
-  return history !== true && (issues ?? []).length + (required_fixes ?? []).length > 0;
-}
 
 /**
  * Learns from reviews: records the demands of each in the project's log, and proposes what was demanded in enough tasks.

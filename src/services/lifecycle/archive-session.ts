@@ -1,14 +1,14 @@
 import { beingForgotten, ThroughlineError } from '../../contracts/errors.js';
 import type { Token } from '../../contracts/names.js';
 import type { SessionCommander, SessionReader } from '../../engine/folding/session-folding.js';
-import { clockBy } from '../../engine/ports/logger-and-clock.js';
-import { generationOf, type SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
+import type { SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
 import type { EventRemoval } from '../../engine/ports/session-log.js';
-import { pause } from '../../engine/runtime/pacing.js';
+import { clockBy, pause } from '../../engine/runtime/pacing.js';
 import { type Checkpoint, checkpointOf } from '../../memory/session/checkpoint.js';
 import { answer, append } from '../../memory/session/commands/session-decision.js';
 import type { SessionState } from '../../memory/session/session-state.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
+import { generationOf } from '../../nats/stores/nats-session-lifecycle.js';
 import type { KnownSessions, Process } from '../common/process-parts.js';
 
 /**

@@ -5,10 +5,11 @@ import { cursorOf, readCursor } from '../../contracts/list-limits.js';
 import type { Token } from '../../contracts/names.js';
 import type { EventOf, SessionEvent, StoredEvent } from '../../contracts/session-events.js';
 import type { SessionReader } from '../../engine/folding/session-folding.js';
-import { generationOf, type SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
+import type { SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
 import type { SessionActivity, SessionLog, SnapshotStore } from '../../engine/ports/session-log.js';
 import { evolve } from '../../memory/session/evolve-session.js';
 import { emptyState } from '../../memory/session/session-state.js';
+import { generationOf } from '../../nats/stores/nats-session-lifecycle.js';
 import type { Handler } from '../common/service-shell.js';
 import type { Archiver } from './archive-session.js';
 

@@ -8,7 +8,8 @@ import type {
   SessionReader,
   SessionSnapshotWriter,
 } from '../../engine/folding/session-folding.js';
-import { type Logger, systemClock } from '../../engine/ports/logger-and-clock.js';
+import type { Logger } from '../../engine/ports/logger-and-clock.js';
+import { systemClock } from '../../engine/runtime/pacing.js';
 import { COMMAND_NAMES, type CommandName, decide } from '../../memory/session/commands/decide-session.js';
 import { examine } from '../../nats/doctor/examine.js';
 import { healthOfServices } from '../../nats/doctor/service-findings.js';

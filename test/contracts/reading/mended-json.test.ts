@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseDispatchBody } from '../../../src/contracts/dispatch-body.js';
-import { MENDED, mendedJson } from '../../../src/contracts/reading/found-json.js';
+import { MENDED, mendedJson, parseDispatchBody } from '../../../src/contracts/dispatch-body.js';
 import { cpuMs } from '../../support/cpu-time.js';
 
 /** What the library repeats work for, each after several beginnings. */

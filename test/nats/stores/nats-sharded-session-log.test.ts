@@ -2,7 +2,7 @@ import { type JetStreamManager, NatsError } from 'nats';
 import { expect, it } from 'vitest';
 import { API } from '../../../src/nats/connection/nats-errors.js';
 import type { StorePorts } from '../../../src/nats/jetstream/topology.js';
-import { NatsSessionLog } from '../../../src/nats/stores/nats-session-log.js';
+import { NatsSessionLog } from '../../../src/nats/stores/nats-event-log.js';
 
 it('the session log in shards does not say which sessions there are while one of the shards has no leader', async () => {
   const api_error = { code: 500, err_code: API.streamOffline, description: 'stream is offline' };

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { token } from '../../../src/contracts/names.js';
-import { generationOf } from '../../../src/engine/ports/session-lifecycle.js';
+import { generationOf } from '../../../src/nats/stores/nats-session-lifecycle.js';
 import { admission } from '../../../src/services/common/process-parts.js';
 import { MemorySessionLifecycle } from '../../doubles/memory-session-lifecycle.js';
 import { recordForgotten } from '../../support/lifecycle-records.js';

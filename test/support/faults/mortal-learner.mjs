@@ -3,7 +3,8 @@
 // usage: node mortal-learner.mjs URL POINT N
 
 import { Monitoring } from '../../../dist/engine/monitoring/monitoring.js';
-import { silentLogger, systemClock } from '../../../dist/engine/ports/logger-and-clock.js';
+import { silentLogger } from '../../../dist/engine/ports/logger-and-clock.js';
+import { systemClock } from '../../../dist/engine/runtime/pacing.js';
 import { Shutdown } from '../../../dist/engine/runtime/shutdown.js';
 import { watchConnection } from '../../../dist/nats/connection/connect-nats.js';
 import { openProjects, openSessions } from '../../../dist/services/common/process-parts.js';
