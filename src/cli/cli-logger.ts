@@ -17,8 +17,7 @@ export function withLogger<Cli extends { readonly config: Config; readonly logge
  */
 export function loggerFor(config: Config, destination: DestinationStream = standardError()): Logger {
   // Whatever events may hold: a log is read by others.
-  const secrets = secretScanner;
-  const streamWrite = (line: string) => visible(redactLine(line, secrets));
+  const streamWrite = (line: string) => visible(redactLine(line, secretScanner));
   const logger = pino(
     {
       level: config.logLevel,
@@ -30,12 +29,10 @@ export function loggerFor(config: Config, destination: DestinationStream = stand
     destination,
   );
   return {
-    ...(logger.isLevelEnabled('debug') && {
-      debug: (fields: object, message: string) => logger.debug(fields, message),
-    }),
-    info: (fields, message) => logger.info(fields, message),
-    warn: (fields, message) => logger.warn(fields, message),
-    error: (fields, message) => logger.error(fields, message),
+    ...(logger.isLevelEnabled('debug') && { debug: logger.debug.bind(logger) }),
+    info: logger.info.bind(logger),
+    warn: logger.warn.bind(logger),
+    error: logger.error.bind(logger),
   };
 }
 

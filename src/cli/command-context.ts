@@ -122,7 +122,7 @@ export function sessionOf(cli: Cli, given: string | undefined, flag = '--session
 }
 
 /** Returns the connected session of this folder; prints a note if its `.throughline.json` names another. */
-export function sessionHere({ config }: Cli): AgentSession {
+export function sessionHere({ config }: Pick<Cli, 'config'>): AgentSession {
   const found = agentSession({ env: config.env, directory: process.cwd() });
   if (found.changed !== undefined) note(`-- ${found.changed}`);
   return found;

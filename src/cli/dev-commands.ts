@@ -60,7 +60,12 @@ export function completionCommand(program: Command): void {
       'throughline dev completion fish > ~/.config/fish/completions/throughline.fish',
     )
     .action(async (shell: string | undefined, { sessions }: { sessions?: boolean }, command: Command) => {
-      if (sessions) return listSessions(command);
+      if (sessions) {
+        const list = { brief: true, limit: MAX_SESSIONS };
+        const found = await withClient(cliOf(command), ({ tools }) => tools.sessionList(list));
+        for (const { session } of found.sessions) out(session);
+        return;
+      }
       if (shell === undefined) throw usageError(`which shell? Use one of ${SHELLS.join(', ')}`);
       const folder = builtFolder('completions');
       if (folder === undefined)
@@ -70,11 +75,4 @@ export function completionCommand(program: Command): void {
         );
       out(readFileSync(join(folder, `completion.${shell}`), 'utf8').trimEnd());
     });
-}
-
-async function listSessions(command: Command): Promise<void> {
-  const { sessions } = await withClient(cliOf(command), (client) =>
-    client.tools.sessionList({ brief: true, limit: MAX_SESSIONS }),
-  );
-  for (const { session } of sessions) out(session);
 }

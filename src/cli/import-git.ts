@@ -1,7 +1,6 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { text } from 'node:stream/consumers';
-import { messageOf, ThroughlineError, usageError } from '../contracts/errors.js';
+import { type ExecFileException, execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { messageOf, usageError } from '../contracts/errors.js';
 import { RELATIONS } from '../contracts/relations.js';
 import type { ResultOf } from '../contracts/results.js';
 import { REMEMBERED_RESULTS } from '../memory/session/dispatch-window.js';
@@ -118,9 +117,7 @@ export async function readCommits(repo: Repository, selection: CommitSelection) 
     // A name may pass for an option.
     ...['--end-of-options', branch, '--', ...path],
   ];
-  const ran = await git(repo, args);
-  if (!ran.ok) throw usageError(`--repo ${repo.path}: ${oneLine(ran.stderr)}`);
-  return commitsIn(ran.stdout);
+  return commitsIn(await git(repo, args));
 }
 
 const MERGED =
@@ -131,8 +128,8 @@ const MAX_MERGED = 50;
 async function mergedBranches(repo: Repository, { limit, branch = 'HEAD', since }: CommitSelection) {
   const args = ['log', '--merges', `--max-count=${limit}`, '--format=%s'];
   if (since !== undefined) args.push(`--since=${since}`);
-  const { stdout } = await git(repo, [...args, '--end-of-options', branch, '--']);
-  const names = stdout.split('\n').flatMap((subject) => {
+  const subjects = await git(repo, [...args, '--end-of-options', branch, '--']);
+  const names = subjects.split('\n').flatMap((subject) => {
     const [, name, ofPull = name] = MERGED.exec(subject) ?? [];
     return ofPull ?? [];
   });
@@ -197,25 +194,17 @@ function changedFiles(fields: readonly string[]) {
 /**
  * Runs git, which fetches an object that is missing by a program that the settings of the repository name: so it may use no
  * protocol.
+ *
+ * @throws ThroughlineError `usage` with what git says
  */
-async function git({ path, env, gitMs = 60_000 }: Repository, args: readonly string[]) {
-  const child = spawn('git', ['-C', path, ...args], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-    ...{ timeout: gitMs, killSignal: 'SIGKILL' },
-    env: { ...env, GIT_ALLOW_PROTOCOL: 'none' },
+async function git({ path, env, gitMs = 60_000 }: Repository, args: readonly string[]): Promise<string> {
+  const limits = { timeout: gitMs, killSignal: 'SIGKILL', maxBuffer: Number.POSITIVE_INFINITY } as const;
+  const options = { ...limits, env: { ...env, GIT_ALLOW_PROTOCOL: 'none' } };
+  const ran = promisify(execFile)('git', ['-C', path, ...args], options);
+  const { stdout } = await ran.catch((cause: ExecFileException) => {
+    const late = `git did not end within ${gitMs / 1000} s: give --limit, --since or --path`;
+    const said = oneLine(cause.stderr ?? '') || `git cannot be run: ${messageOf(cause)}`;
+    throw usageError(`--repo ${path}: ${cause.killed === true ? late : said}`);
   });
-  const closed = once(child, 'close').catch((cause: unknown) => {
-    throw new ThroughlineError('usage', `git cannot be run: ${messageOf(cause)}`, { cause });
-  });
-  // A process that git started may keep git's output open after git was killed.
-  child.once('exit', (_, signal) => {
-    if (signal !== null) for (const stream of [child.stdout, child.stderr]) stream.destroy();
-  });
-  const [stdout, stderr, [code, signal]] = await Promise.all([
-    text(child.stdout).catch(() => ''),
-    text(child.stderr).catch(() => ''),
-    closed,
-  ]);
-  const late = `git did not end within ${gitMs / 1000} s: give --limit, --since or --path`;
-  return { ok: code === 0, stdout, stderr: signal === null ? stderr.trim() : late };
+  return stdout;
 }

@@ -1,6 +1,6 @@
 import { Option } from 'commander';
 import { usageError } from '../contracts/errors.js';
-import { type Token, token } from '../contracts/names.js';
+import { token } from '../contracts/names.js';
 import { ACCESS_ROLES, type AccessRole, permissionsOf } from '../nats/role-permissions.js';
 import { defined } from '../shared/collections.js';
 import type { Command, Flags, Texts } from './cli-command.js';
@@ -47,7 +47,11 @@ export function permissionsCommand(program: Command): void {
     .action((options: PermissionsOptions) => {
       const { role, inboxPrefix = `_INBOX_${role}` } = options;
       for (const part of inboxPrefix.split('.')) token(part, '--inbox-prefix');
-      const sessions = sessionsOf(options);
+      const sessions = options.session?.map((name) => token(name, '--session'));
+      if (sessions !== undefined && role !== 'publisher' && role !== 'reader')
+        throw usageError(
+          `the role ${role} works for all sessions: leave out --session, or give each team an account`,
+        );
       const { publish, subscribe, allowResponses } = permissionsOf(role, {
         inboxPrefix,
         ...defined({ sessions }),
@@ -63,12 +67,4 @@ export function permissionsCommand(program: Command): void {
       // The server reads JSON.
       out(`permissions ${JSON.stringify(permissions, undefined, 2)}`);
     });
-}
-
-function sessionsOf({ role, session }: PermissionsOptions): Token[] | undefined {
-  if (session === undefined || role === 'publisher' || role === 'reader')
-    return session?.map((name) => token(name, '--session'));
-  throw usageError(
-    `the role ${role} works for all sessions: leave out --session, or give each team an account`,
-  );
 }

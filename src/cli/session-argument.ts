@@ -2,6 +2,7 @@ import { hasProjectFile } from '../agents/agent-session.js';
 import type { Config } from '../config/config.js';
 import { codeOf, messageOf, noSuchSession, usageError } from '../contracts/errors.js';
 import { projectOf, type Token, token } from '../contracts/names.js';
+import { onceForEach } from '../shared/collections.js';
 import { counted } from '../shared/text.js';
 import type { Command, Flags, Texts } from './cli-command.js';
 import { type Cli, cliOf, note, sessionHere, sessionOf, withClient } from './command-context.js';
@@ -85,26 +86,21 @@ export function onProject(command: Command): Command {
 }
 
 /** The project where none is named: in a connected folder the one whose learnings its agents use. */
-function usualProject(cli: Cli): string | undefined {
-  if (cli.config.project !== undefined) return cli.config.project;
-  const known = projectsHere.get(cli.config) ?? { project: projectOfFolder(cli) };
-  projectsHere.set(cli.config, known);
-  return known.project;
+function usualProject({ config }: Cli): string | undefined {
+  return config.project ?? projectOfFolder(config);
 }
 
 /** Looked up once a command, so that a remark is made once. */
-const projectsHere = new WeakMap<Config, { readonly project: string | undefined }>();
-
-function projectOfFolder(cli: Cli): string | undefined {
+const projectOfFolder = onceForEach((config: Config) => {
   if (!hasProjectFile(process.cwd())) return undefined;
   try {
-    return sessionHere(cli).project;
+    return sessionHere({ config }).project;
   } catch (error) {
     if (codeOf(error) !== 'not_connected') throw error;
     note(`-- ${messageOf(error)}`);
     return undefined;
   }
-}
+});
 
 export function projectIn(cli: Cli, { project = usualProject(cli) }: ProjectOptions): { project?: string } {
   return project === undefined ? {} : { project };

@@ -38,7 +38,7 @@ export function addUnsent(result: Command): void {
       const left = named === undefined ? counts : spoolCounts(stateDir);
       if (json) return out(JSON.stringify(left));
       for (const count of left) out(`${count.installation}  ${inWords(count)}`);
-      const key = inUse(cli);
+      const key = installationKey(cli.server);
       note(`-- in use: ${key}, ${serverText(cli.server)}`);
       if (left.some(({ installation, waiting }) => installation === key && waiting > 0))
         note(`-- the next hook sends its items; "throughline result unsent --send ${key}" sends them now`);
@@ -52,7 +52,7 @@ async function sendHere(cli: Cli, installation: string): Promise<void> {
     note(`-- ${line}`);
     logHook(stateDir, line, () => serverText(cli.server));
   };
-  const spool = spoolOf(stateDir, inUse(cli), log);
+  const spool = spoolOf(stateDir, installationKey(cli.server), log);
   const leftMs = () => NO_LIMIT_MS;
   await withClient(cli, async (client) => {
     spool.takeOver(installation);
@@ -68,32 +68,23 @@ async function sendHere(cli: Cli, installation: string): Promise<void> {
 }
 
 /** Returns what to know of the hooks here: that the folder is paused, and what they kept and have not sent. */
-export function hookRemarks(cli: Cli): string[] {
-  const stateDir = stateDirOf(cli.config.env);
+export function hookRemarks({ config, server }: Cli): string[] {
+  const stateDir = stateDirOf(config.env);
   const paused = pausedFolder(stateDir, process.cwd());
+  const inUse = installationKey(server);
+  const kept = spoolCounts(stateDir).map((count) =>
+    count.installation === inUse ? inWords(count) : `${inWords(count)} for ${count.installation}`,
+  );
   return [
     ...(paused === undefined
       ? []
       : [`paused: nothing is kept of conversations in ${paused} until "throughline resume" there`]),
-    ...unsentTexts(cli, spoolCounts(stateDir)),
+    ...(kept.length === 0 ? [] : [`kept by hooks: ${kept.join('; ')}: "throughline result unsent" shows it`]),
   ];
-}
-
-function unsentTexts(cli: Cli, counts: readonly SpoolCount[]): string[] {
-  if (counts.length === 0) return [];
-  const key = inUse(cli);
-  const texts = counts.map((count) =>
-    count.installation === key ? inWords(count) : `${inWords(count)} for ${count.installation}`,
-  );
-  return [`kept by hooks: ${texts.join('; ')}: "throughline result unsent" shows it`];
 }
 
 function inWords({ waiting, unreadable }: SpoolCount): string {
   const refused = `${unreadable} could not be sent`;
   if (waiting === 0) return refused;
   return `${counted(waiting, 'item')} to send${unreadable === 0 ? '' : `, ${refused}`}`;
-}
-
-function inUse({ server }: Cli): string {
-  return installationKey(server);
 }

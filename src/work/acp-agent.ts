@@ -13,8 +13,9 @@ import {
   type SessionUpdate,
 } from '@agentclientprotocol/sdk';
 import { messageOf, ThroughlineError } from '../contracts/errors.js';
+import { defined } from '../shared/collections.js';
 import { counted, isObject } from '../shared/text.js';
-import { type CommandPlace, faultOf, logged, requireStarted } from './command-agent.js';
+import { type CommandPlace, faultOf, logged, requireStarted, tokensIn } from './command-agent.js';
 import type { Agent, AgentAnswer, AgentCall } from './run-types.js';
 
 /** The answer to all requests of an agent for permission, or a function that asks a person, who sees the whole request. */
@@ -168,7 +169,9 @@ class Turn {
   }
 
   answer(): AgentAnswer {
-    const use = { ...tokensOf(this.#response), ...(this.#cost !== undefined && { cost: this.#cost }) };
+    const response: unknown = this.#response;
+    const usage = isObject(response) && isObject(response.usage) ? response.usage : {};
+    const use = defined({ tokens: tokensIn(usage) || undefined, cost: this.#cost });
     const reason = this.#response?.stopReason ?? 'end_turn';
     const faults = [
       ...(reason === 'end_turn' ? [] : [`stopped by ${reason}`]),
@@ -176,12 +179,4 @@ class Turn {
     ];
     return { text: this.#text, ...use, ...(faults.length > 0 && { fault: faults.join('; ') }) };
   }
-}
-
-/** Returns the tokens of a turn, which the protocol names in a draft. */
-function tokensOf(response: object | undefined): { readonly tokens?: number } {
-  const usage = isObject(response) && isObject(response.usage) ? response.usage : {};
-  const number = (name: string) => Number(usage[name]) || 0;
-  const tokens = number('totalTokens') || number('inputTokens') + number('outputTokens');
-  return tokens > 0 ? { tokens } : {};
 }

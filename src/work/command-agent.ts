@@ -175,9 +175,11 @@ function foundIn(values: readonly unknown[]) {
   return found;
 }
 
-function tokensIn(usage: Readonly<Record<string, unknown>>): number {
-  const number = (name: string) => (typeof usage[name] === 'number' ? usage[name] : 0);
-  return number('total_tokens') || number('input_tokens') + number('output_tokens');
+/** Returns the tokens of a usage, as command lines name them or the draft of the Agent Client Protocol; 0 if it has none. */
+export function tokensIn(usage: Readonly<Record<string, unknown>>): number {
+  const number = (name: string, inCamelCase: string) => Number(usage[name] ?? usage[inCamelCase]) || 0;
+  const parts = number('input_tokens', 'inputTokens') + number('output_tokens', 'outputTokens');
+  return number('total_tokens', 'totalTokens') || parts;
 }
 
 /** A line of tokens at the end is not of the message. */
