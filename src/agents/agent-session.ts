@@ -112,11 +112,7 @@ export function proposedSession(stateDir: string, directory: string): Token {
 }
 
 /** The project of a git work tree beside a connected one: `.throughline.json` need not be committed. */
-function workTreeOf(
-  stateDir: string,
-  directory: string,
-  git: string | undefined,
-): ConnectedProject | undefined {
+function workTreeOf(stateDir: string, directory: string, git: string | undefined) {
   if (git === undefined || kindAt(git) !== 'file') return undefined;
   for (let folder = resolve(directory); ; folder = dirname(folder)) {
     const known = connectedProject(stateDir, folder);
@@ -128,11 +124,7 @@ function workTreeOf(
  * Returns the plan that was recorded when the folder was connected, or else the one that `plan follow` would find. A linked
  * work tree without a plan of its own shares that of the main one.
  */
-function planOf(
-  known: ConnectedProject | undefined,
-  top: string,
-  file: string | undefined,
-): string | undefined {
+function planOf(known: ConnectedProject | undefined, top: string, file: string | undefined) {
   const folder = file === undefined ? top : dirname(file);
   const main = known?.folder ?? folder;
   const plan = known?.plan ?? plainPlan(folder) ?? plainPlan(main);

@@ -116,11 +116,10 @@ async function followAll(
         )
       : error;
   });
-  const began =
-    before
-      .map(({ at }) => at)
-      .sort()
-      .at(-1) ?? '';
+  const [began = ''] = before
+    .map(({ at }) => at)
+    .sort()
+    .reverse();
   const follow = async (session: Token) => {
     if (project !== undefined) {
       const { total } = await tools.sessionList({ names: [session], project, limit: 1 });

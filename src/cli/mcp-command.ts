@@ -60,9 +60,9 @@ function memoryOf(command: Command, given: string | undefined) {
     claims.clear();
     void left?.then(({ client }) => leave(client, leftClaims)).catch(() => {});
   };
-  const leave = async (client: ThroughlineClient, leftClaims: Map<string, string>) => {
-    const { releaseClaims } = await import('../agents/mcp/mcp-tools.js');
-    await releaseClaims({ session, claims: leftClaims, client: async () => client }).catch(() => {});
+  const leave = async (client: ThroughlineClient, leftClaims: ReadonlyMap<string, string>) => {
+    for (const [id, claim] of leftClaims)
+      await client.tools.taskRelease({ session, id, claim }).catch(() => {});
     await client.close();
   };
   const client = async () => {
@@ -144,11 +144,8 @@ function memoryOf(command: Command, given: string | undefined) {
     ...(conversation && { conversation }),
   };
   const close = async () => {
-    if (claims.size > 0) {
-      const { releaseClaims } = await import('../agents/mcp/mcp-tools.js');
-      await releaseClaims(memory).catch(() => {});
-    }
-    await (await opened?.catch(() => undefined))?.client.close();
+    const watched = await opened?.catch(() => undefined);
+    if (watched !== undefined) await leave(watched.client, claims);
   };
   return { memory, close };
 }

@@ -168,11 +168,7 @@ function addPublishTrace(publish: Command): void {
     });
 }
 
-async function appendAll(
-  client: ThroughlineClient,
-  session: string,
-  entries: readonly TraceEntryInput[],
-): Promise<TraceAppended> {
+async function appendAll(client: ThroughlineClient, session: string, entries: readonly TraceEntryInput[]) {
   let total: TraceAppended = { appended: 0, malformed: [], sequence: 0 };
   for (let from = 0; from < entries.length; from += MAX_ENTRIES) {
     const { appended, malformed, sequence } = await client.traces.append({

@@ -4,20 +4,10 @@ import { repairsInWords } from '../contracts/reading/repairs.js';
 import { RELATIONS } from '../contracts/relations.js';
 import type { DispatchResult, RejectedShown, TimelineEntry } from '../contracts/replies/dispatch-result.js';
 import type { FactShown, FilesListed, FoundFact } from '../contracts/replies/fact-reply.js';
-import type { RunStatusReply } from '../contracts/replies/plan-reply.js';
 import type { SessionListed } from '../contracts/replies/session-reply.js';
 import type { ReplyTo, RequestName, ToolReply } from '../contracts/requests.js';
 import { age, clipText, counted, quoted } from '../shared/text.js';
-import {
-  cameText,
-  claimNote,
-  originText,
-  spaced,
-  stallText,
-  statusText,
-  toneOf,
-} from '../shared/wire-words.js';
-import { answerCommand } from '../work/task-step.js';
+import { claimNote, originText, spaced, stallText, statusText, toneOf } from '../shared/wire-words.js';
 import { type Cli, coloured } from './command-context.js';
 import { type Cell, inLine, table } from './output.js';
 
@@ -151,7 +141,7 @@ export function tableOf<Item>(
 
 const TONE_COLOURS = { good: 'green', warn: 'yellow', bad: 'red', info: 'cyan' } as const;
 
-function toned(pc: Colors, word: string, text = spaced(word)): Cell {
+export function toned(pc: Colors, word: string, text = spaced(word)): Cell {
   const tone = toneOf(word);
   return tone === 'quiet' ? text : { text, colour: pc[TONE_COLOURS[tone]] };
 }
@@ -310,17 +300,7 @@ export const FACT_HEADINGS = ['ID', 'TASK', 'RESULT', 'FACT'];
 
 /** The cells of a fact. One of a command, such as a note, has no task and no result. */
 export function factCells(pc: Colors, fact: FoundFact): Cell[] {
-  const {
-    id,
-    ref = id.slice(0, SHORT_ID),
-    origin,
-    subject,
-    relation,
-    object,
-    severity,
-    fix,
-    dispatch,
-  } = fact;
+  const { id, ref = id.slice(0, SHORT_ID), subject, relation, object, severity, fix, dispatch } = fact;
   const finding = [severity, fix && `fix: ${fix}`].filter(Boolean).join(', ');
   const isOfCommand = ref === fact.task;
   const only = fact.scope === undefined ? '' : ` (only ${Object.values(fact.scope).flat().join(', ')})`;
@@ -329,7 +309,7 @@ export function factCells(pc: Colors, fact: FoundFact): Cell[] {
     { text: ref, colour: pc.bold },
     isOfCommand ? '-' : quoted(fact.task),
     isOfCommand ? '-' : String(dispatch),
-    `${quoted(words)}${pc.dim(`${origin === undefined ? '' : ` (said by the ${originText(fact)})`}${closing(fact)}`)}`,
+    `${quoted(words)}${pc.dim(`${fact.origin === undefined ? '' : ` (said by the ${originText(fact)})`}${closing(fact)}`)}`,
   ];
 }
 
@@ -377,29 +357,7 @@ function fileLine({ path, uses, tasks }: FilesListed['files'][number]): string {
   return `${quoted(path)}  ${counted(uses, 'result')}, tasks ${tasks.map(quoted).join(', ')}`;
 }
 
-type Progress = RunStatusReply['tasks'][number];
-
-export function progressLines(pc: Colors, progress: Progress, width = 0): string[] {
-  const { task, board, plan, dispatches, last_outcome, next_action, required_fixes, replan_hint } = progress;
-  const { questions = [] } = progress;
-  const stands = [board && `board: ${statusText(board)}`, plan && `plan: ${statusText(plan)}`].filter(
-    (where) => where !== undefined,
-  );
-  const fixes = required_fixes === 0 ? '' : `, ${counted(required_fixes, 'required fix', 'required fixes')}`;
-  const verdict = last_outcome.replace(/^[a-z]+_/, '');
-  const cell = toned(pc, verdict, cameText(last_outcome, next_action));
-  const outcome = `${inLine([cell])}${fixes} (${[counted(dispatches, 'result'), ...stands].join(', ')})`;
-  return [
-    `${pc.bold(quoted(task).padEnd(width))}  ${outcome}`,
-    ...questions.map(({ text }) => `  ${pc.yellow('asks:')} ${quoted(text)}  (${answerCommand(task)})`),
-    ...(replan_hint === undefined ? [] : [`  ${pc.red('stalled:')} ${quoted(stallText(replan_hint))}`]),
-  ];
-}
-
-function rejectedCells(
-  _: Colors,
-  { id, at, subject, sequence, code, bytes, reason }: RejectedShown,
-): string[] {
+function rejectedCells(_: Colors, { id, at, subject, sequence, code, bytes, reason }: RejectedShown) {
   return [String(id), at, subject, String(sequence), String(bytes), `${code}: ${reason}`];
 }
 

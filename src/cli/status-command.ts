@@ -11,10 +11,11 @@ import { boardLine } from '../memory/session/task-board.js';
 import { learningsCommand } from '../prompt/fill-prompt.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { age, counted, quoted } from '../shared/text.js';
+import { cameText, stallText, statusText } from '../shared/wire-words.js';
 import { answerCommand } from '../work/task-step.js';
 import type { Command, Flags, Texts } from './cli-command.js';
 import { type Cli, cliOf, coloured, note, out, withClient } from './command-context.js';
-import { table } from './output.js';
+import { inLine, table } from './output.js';
 import { onSession, projectIn, requireEvents, usualSession } from './session-argument.js';
 import {
   degradedLines,
@@ -27,10 +28,10 @@ import {
 import {
   type Colors,
   coloursOf,
-  progressLines,
   sessionLines,
   TIMELINE_HEADINGS,
   timelineCells,
+  toned,
 } from './show-reply.js';
 import { hookRemarks } from './unsent-command.js';
 
@@ -228,6 +229,25 @@ function statusLines(pc: Colors, reply: RunStatusReply | RunInitReply, last?: re
       ),
     ]),
     ...section(pc, 'Last', table(TIMELINE_HEADINGS, rows, pc.dim).slice(1)),
+  ];
+}
+
+type Progress = RunStatusReply['tasks'][number];
+
+function progressLines(pc: Colors, progress: Progress, width = 0): string[] {
+  const { task, board, plan, dispatches, last_outcome, next_action, required_fixes, replan_hint } = progress;
+  const { questions = [] } = progress;
+  const stands = [board && `board: ${statusText(board)}`, plan && `plan: ${statusText(plan)}`].filter(
+    (where) => where !== undefined,
+  );
+  const fixes = required_fixes === 0 ? '' : `, ${counted(required_fixes, 'required fix', 'required fixes')}`;
+  const verdict = last_outcome.replace(/^[a-z]+_/, '');
+  const cell = toned(pc, verdict, cameText(last_outcome, next_action));
+  const outcome = `${inLine([cell])}${fixes} (${[counted(dispatches, 'result'), ...stands].join(', ')})`;
+  return [
+    `${pc.bold(quoted(task).padEnd(width))}  ${outcome}`,
+    ...questions.map(({ text }) => `  ${pc.yellow('asks:')} ${quoted(text)}  (${answerCommand(task)})`),
+    ...(replan_hint === undefined ? [] : [`  ${pc.red('stalled:')} ${quoted(stallText(replan_hint))}`]),
   ];
 }
 

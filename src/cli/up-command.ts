@@ -157,15 +157,13 @@ async function detached(cli: Cli, command: Command, options: UpOptions): Promise
   const storeDir = storeOf(cli, options);
   // Told here: who starts it may never see its log.
   await serverToStart(cli.config);
-  const server = await startDetached(storeDir, [
-    ...(options.store === undefined ? [] : ['--store', storeDir]),
-    ...givenOptions(command, ['store', 'detach']),
-  ]);
+  // Without its name, your own server would be meant.
+  const store = options.store === undefined ? [] : ['--store', storeDir];
+  const server = await startDetached(storeDir, [...store, ...givenOptions(command, ['store', 'detach'])]);
   if (server.found) return tellFound(cli, options, server);
   tellServer(server);
-  // Without its name, your own server would be meant.
-  const down = ['throughline', 'down', ...(options.store === undefined ? [] : ['--store', storeDir])];
-  note(`-- it runs as process ${server.pid}: "${down.map(shellWord).join(' ')}" ends it`);
+  const down = ['throughline', 'down', ...store].map(shellWord).join(' ');
+  note(`-- it runs as process ${server.pid}: "${down}" ends it`);
   noteHowToReach(options, server);
 }
 

@@ -90,12 +90,7 @@ export function clientState(client: ConnectClientName, where: Where, read: ReadT
   return states.every((state) => state === 'connected') ? 'connected' : 'outdated';
 }
 
-function projectChange(
-  where: Where,
-  read: ReadText,
-  given: ProjectFields,
-  defaults: ProjectFields,
-): FileChange {
+function projectChange(where: Where, read: ReadText, given: ProjectFields, defaults: ProjectFields) {
   const path = join(where.project, PROJECT_FILE_NAME);
   const before = read(path);
   const record = recordOf(path, where);
@@ -104,7 +99,8 @@ function projectChange(
     before !== undefined && read(record.hash) === undefined && noneOf(CONNECT_NAMES, where, read);
   const after = projectText(before, given, defaults, path);
   const hash = recordedHash(undefined, after);
-  return { path, before, after, backup: isFirst ? 'make' : 'leave', record, hash };
+  const backup = isFirst ? ('make' as const) : ('leave' as const);
+  return { path, before, after, backup, record, hash };
 }
 
 function projectRemoved(where: Where, read: ReadText): FileChange[] {

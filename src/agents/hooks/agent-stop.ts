@@ -2,7 +2,14 @@ import type { Role } from '../../contracts/kinds.js';
 import { sentBackText } from '../../contracts/kinds.js';
 import type { ResultText } from '../../contracts/reading/last-result.js';
 import { resultAmongLines } from '../../memory/traces/labelled-lines.js';
-import { type Answering, agentKey, type HookCall, type HookTools, roleOfAgent } from './hook-call.js';
+import {
+  type Answering,
+  agentKey,
+  conversationKey,
+  type HookCall,
+  type HookTools,
+  roleOfAgent,
+} from './hook-call.js';
 import { plainRole, resultId, taskIn, withResultId } from './hook-results.js';
 import { agentOf, shownTo, turnResult } from './hook-turn.js';
 import type { ReturnedResult } from './returned-result.js';
@@ -12,10 +19,6 @@ import type { Waiting } from './spool.js';
 import { lastSaid } from './transcript.js';
 
 /** The end of an agent: publishes its result or its turn, or sends it back for the result that it owes. */
-
-export function owedKey(call: HookCall, tools: HookTools): string {
-  return `owed ${agentKey({ ...call, agent: '' }, tools)}`;
-}
 
 /**
  * The role whose result an agent owes: that of its name, or of the contract that it was given. Stop events do not say what
@@ -27,7 +30,7 @@ function owedRole(call: HookCall, tools: HookTools): Role | undefined {
   if (call.event.moment === 'text' || state.isSentBack(agentKey(call, tools))) return role;
   if (call.agent === '' && call.agentName === '')
     return role ?? state.notes(agentKey(call, tools)).find(({ owes }) => owes)?.owes?.role;
-  const key = owedKey(call, tools);
+  const key = conversationKey('owed', call, tools);
   const owed = state.notes(key);
   const match =
     owed.find(({ owes }) => owes?.name === call.agentName) ?? owed.find(({ owes }) => owes?.name === '');
@@ -50,7 +53,7 @@ export async function stopped(
   const { state, at, name } = tools;
   const key = agentKey(stopping, tools);
   // Gemini CLI and Copilot CLI name no turns: the same result in a later one counts again.
-  const begun = state.peek(`turn ${agentKey({ ...stopping, agent: '' }, tools)}`) ?? '';
+  const begun = state.peek(conversationKey('turn', stopping, tools)) ?? '';
   const call = { ...stopping, turn: stopping.turn || begun };
   const late =
     call.message === undefined && tools.client.writesLate

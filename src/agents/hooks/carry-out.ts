@@ -7,10 +7,11 @@ import type { ThroughlineClient } from '../../sdk/throughline-client.js';
 import { withinDeadline } from '../../shared/deadlines.js';
 import { clipText, quoted } from '../../shared/text.js';
 import { type AgentSession, openOwnSession } from '../agent-session.js';
-import { owedKey, stopped } from './agent-stop.js';
+import { stopped } from './agent-stop.js';
 import {
   type Answering,
   agentKey,
+  conversationKey,
   type HookAnswer,
   type HookCall,
   type HookTools,
@@ -33,15 +34,15 @@ import { workTreeAt } from './turn-files.js';
  */
 export async function recordEvent(call: HookCall, tools: HookTools): Promise<Answering> {
   const { state } = tools;
-  const wasPrivate = state.peek(privateKey(call, tools)) !== undefined;
+  const wasPrivate = state.peek(conversationKey('private', call, tools)) !== undefined;
   const isDropped = keepsNothing(call, tools);
   const unkept = await recordCalls(call, tools, !(isDropped || wasPrivate || tools.at.isPaused));
   if (isDropped) return NOTHING;
   switch (call.event.moment) {
     case 'session-start':
-      // A client that gets no answer in time gets it with the next prompt.
       state.sweep();
-      state.remember(missedKey(call, tools), call.source);
+      // A client that gets no answer in time gets it with the next prompt.
+      state.remember(conversationKey('missed', call, tools), call.source);
       return () => started(call, tools, unkept);
     case 'prompt':
       return promptSubmitted(call, tools, unkept);
@@ -67,15 +68,11 @@ export async function recordEvent(call: HookCall, tools: HookTools): Promise<Ans
   }
 }
 
-function privateKey(call: HookCall, tools: HookTools): string {
-  return `private ${agentKey({ ...call, agent: '' }, tools)}`;
-}
-
 /** True for an event of a paused folder, or of a turn that the user has marked as private. */
 function keepsNothing(call: HookCall, tools: HookTools): boolean {
   const { event, isPrivate } = call;
   const { at, state } = tools;
-  const key = privateKey(call, tools);
+  const key = conversationKey('private', call, tools);
   if (event.moment === 'prompt' && isOfUser(call)) {
     state.recall(key);
     if (isPrivate) {
@@ -90,11 +87,7 @@ function keepsNothing(call: HookCall, tools: HookTools): boolean {
 const NOTHING: Answering = async () => undefined;
 
 /** The context of an answer, with what the agent has to know of a result of its session that was refused. */
-function withRefusal(
-  answer: string | undefined,
-  { event, agent }: HookCall,
-  { state, at }: HookTools,
-): HookAnswer {
+function withRefusal(answer: string | undefined, { event, agent }: HookCall, { state, at }: HookTools) {
   if (event.answer !== 'context' || agent !== '') return answer;
   const refused = state.recall(refusalKey(at.session));
   return refused === undefined ? answer : [refused, answer].filter(Boolean).join('\n\n');
@@ -110,17 +103,12 @@ async function started(call: HookCall, tools: HookTools, unkept: readonly Waitin
   return withRefusal(answer, call, tools);
 }
 
-/** Names a conversation whose start was not answered yet. */
-function missedKey(call: HookCall, tools: HookTools): string {
-  return `missed ${agentKey({ ...call, agent: '' }, tools)}`;
-}
-
 async function sessionStart(call: HookCall, tools: HookTools, client: ThroughlineClient): Promise<string> {
   const { session, project, branch, resultId } = tools.at;
   const compacted = call.source === 'compact' ? compactedHistory(call, tools, client) : undefined;
   // Its prompt comes from the run that started it, and has what it needs.
   if (resultId !== undefined) {
-    tools.state.recall(missedKey(call, tools));
+    tools.state.recall(conversationKey('missed', call, tools));
     return (await compacted) ?? '';
   }
   const request = { kind: 'session-start', session, project, branch, now: new Date().toISOString() } as const;
@@ -129,7 +117,7 @@ async function sessionStart(call: HookCall, tools: HookTools, client: Throughlin
   if (reply.sequence === 0 && !tools.at.isPaused && (await openSession(tools, client)))
     reply = await compiled();
   tools.state.remember(toldKey(call, tools), reply.prompt);
-  tools.state.recall(missedKey(call, tools));
+  tools.state.recall(conversationKey('missed', call, tools));
   const { isPaused, turns, lines } = tools.at;
   const wanted = isPaused ? PAUSED : turns === false || lines === false ? '' : LINES_WANTED;
   return [await compacted, reply.prompt, wanted].filter(Boolean).join('\n\n');
@@ -148,11 +136,7 @@ async function openSession({ at, log }: HookTools, client: ThroughlineClient): P
 }
 
 /** Returns the compacted history of this conversation; undefined if there is none. */
-async function compactedHistory(
-  call: HookCall,
-  tools: HookTools,
-  client: ThroughlineClient,
-): Promise<string | undefined> {
+async function compactedHistory(call: HookCall, tools: HookTools, client: ThroughlineClient) {
   const { session } = tools.at;
   const intent = intentOf(tools.name, call.conversation);
   const { summary, recent } = await client.traces.compact({ session, intentId: intent });
@@ -201,7 +185,7 @@ async function promptSubmitted(call: HookCall, tools: HookTools, unkept: Waiting
       await sent;
       return undefined;
     }
-    const missed = state.peek(missedKey(call, tools));
+    const missed = state.peek(conversationKey('missed', call, tools));
     const start = missed === undefined ? '' : await sessionStart({ ...call, source: missed }, tools, client);
     const known = async () => {
       // One with the contract was compiled already.
@@ -238,11 +222,7 @@ const KNOWN_BY = 60;
  * Returns known facts that match a prompt without a task, usually none.
  * Leaves out what the agent was already told or did itself in this conversation.
  */
-async function linesFor(
-  call: HookCall,
-  tools: HookTools,
-  client: ThroughlineClient,
-): Promise<string | undefined> {
+async function linesFor(call: HookCall, tools: HookTools, client: ThroughlineClient) {
   const { session, project } = tools.at;
   const reply = await caughtUp(tools, (waiting) =>
     client.compile({
@@ -282,12 +262,7 @@ function toldKey(call: HookCall, tools: HookTools): string {
 }
 
 /** Returns the dispatch prompt of a task without the task itself; undefined if the session knows nothing about it. */
-async function taskContext(
-  taskId: string,
-  taskPrompt: string,
-  tools: HookTools,
-  client: ThroughlineClient,
-): Promise<string | undefined> {
+async function taskContext(taskId: string, taskPrompt: string, tools: HookTools, client: ThroughlineClient) {
   const request = dispatchOf(tools.at, taskId, taskPrompt, 'implementer');
   const budget = { inputTokens: tools.client.contextTokens };
   const reply = await caughtUp(tools, (waiting) =>
@@ -310,7 +285,8 @@ async function beforeAgent(call: HookCall, tools: HookTools): Promise<HookAnswer
   if (typeof prompt !== 'string' || withoutPrivate(prompt) !== prompt) return undefined;
   const named = call.input[fields.agentName];
   const name = typeof named === 'string' ? named : '';
-  const owes = (role: Role) => tools.state.note(owedKey(call, tools), { owes: { name, role } });
+  const owes = (role: Role) =>
+    tools.state.note(conversationKey('owed', call, tools), { owes: { name, role } });
   // One with the contract was compiled already.
   const given = contractIn(prompt);
   if (given !== undefined) owes(given);

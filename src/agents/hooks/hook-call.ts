@@ -190,6 +190,15 @@ export function agentKey(
   return JSON.stringify([name, conversation, agent]);
 }
 
+/** Names what is kept of a conversation: the agent that the user talks to stands for its sub-agents. */
+export function conversationKey(
+  what: 'missed' | 'owed' | 'private' | 'running' | 'session' | 'turn',
+  call: Pick<HookCall, 'conversation'>,
+  tools: Pick<HookTools, 'name'>,
+): string {
+  return `${what} ${agentKey({ ...call, agent: '' }, tools)}`;
+}
+
 /**
  * The task that a text names first: `TAS-12` of a board, or the id after the word task, as in `task 2.1`, `Task ID: T014`
  * or `task_id: "api-3"`. An id holds a digit. Undefined for a text that names none.

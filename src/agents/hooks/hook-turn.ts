@@ -41,9 +41,10 @@ export async function turnResult(
   // The process that started the agent publishes its result.
   if (at.turns === false || (isMain && at.resultId !== undefined)) return undefined;
   const key = agentKey(call, tools);
+  const askedKey = `asked ${key}`;
   const notes = state.notes(key);
   if (notes.some(({ reported }) => reported)) return undefined;
-  const question = isMain ? state.recall(questionKey(key)) : undefined;
+  const question = isMain ? state.recall(askedKey) : undefined;
   const request = notes.find((note) => note.request !== undefined)?.request ?? '';
   const before = notes.find(({ tree }) => tree !== undefined)?.tree;
   const entries = notes.flatMap(({ entry }) => (entry === undefined ? [] : recorded(entry)));
@@ -62,7 +63,7 @@ export async function turnResult(
         : undefined,
   });
   if (turn === undefined) {
-    if (question !== undefined) state.remember(questionKey(key), question);
+    if (question !== undefined) state.remember(askedKey, question);
     const entry = {
       id: randomUUID(),
       timestamp: tools.now,
@@ -77,7 +78,7 @@ export async function turnResult(
   const asks = turn.questions.at(-1);
   const pending: Asked | undefined =
     asks === undefined ? undefined : { question: asks, options: turn.options };
-  if (isMain && pending !== undefined) state.remember(questionKey(key), JSON.stringify(pending));
+  if (isMain && pending !== undefined) state.remember(askedKey, JSON.stringify(pending));
   const task = namedTask(request) ?? turnTask(name, call.conversation);
   const shown = shownTo(agentOf(name, call.conversation), state);
   const stated = withShownOnly(turnBody(turn, task, redacted, isMain), shown);
@@ -150,10 +151,6 @@ function withReplaced(text: string, message: string): string {
   return sentence === undefined ? text : `${text} (${clipText(sentence, MAX_ANSWER)})`;
 }
 
-function questionKey(key: string): string {
-  return `asked ${key}`;
-}
-
 /**
  * Returns the user's answer to a question if the next prompt is short and says yes or no, names an option by its place, is
  * a number, or repeats a word of the question or of an option.
@@ -215,18 +212,14 @@ export function noteShown(text: string, reader: string, state: Pick<HookState, '
   const ids = idsIn(text);
   const known = shownTo(reader, state);
   if (ids.every((id) => known.includes(id))) return;
-  state.remember(shownKey(reader), [...new Set([...known, ...ids])].slice(-MAX_SHOWN).join(' '));
+  state.remember(`shown ${reader}`, [...new Set([...known, ...ids])].slice(-MAX_SHOWN).join(' '));
 }
 
 export function shownTo(reader: string, state: Pick<HookState, 'peek'>): readonly string[] {
-  return state.peek(shownKey(reader))?.split(' ') ?? [];
+  return state.peek(`shown ${reader}`)?.split(' ') ?? [];
 }
 
 const MAX_SHOWN = 2000;
-
-function shownKey(reader: string): string {
-  return `shown ${reader}`;
-}
 
 /** Names the agent of a conversation on the tasks that it claims. */
 export function agentOf(client: string, conversation: string): string {

@@ -4,9 +4,9 @@ import { codeOf, messageOf, systemCode } from '../../contracts/errors.js';
 import { redacted } from '../../memory/redaction/redactor.js';
 import type { ThroughlineClient } from '../../sdk/throughline-client.js';
 import { oneLine } from '../../shared/text.js';
-import { type AgentSession, agentSession } from '../agent-session.js';
+import { agentSession } from '../agent-session.js';
 import { recordEvent } from './carry-out.js';
-import { agentKey, type HookAnswer, type HookCall, type HookTools, readCall } from './hook-call.js';
+import { conversationKey, type HookAnswer, type HookCall, type HookTools, readCall } from './hook-call.js';
 import { type HookState, hookState } from './hook-state.js';
 import { type HookClient, hookClient, MAX_ANSWER } from './hook-table.js';
 import { agentOf, noteShown } from './hook-turn.js';
@@ -79,7 +79,7 @@ async function recorded(
   const { config, stateDir, log } = place;
   const state = hookState(stateDir, log);
   const directory = call.directory || given.directory;
-  const at = sessionAt(directory, agentKey({ ...call, agent: '' }, { name }), config.env, state);
+  const at = sessionAt(directory, conversationKey('session', call, { name }), config.env, state);
   const redact = <T>(value: T) => (config.redact ? redacted(value) : Promise.resolve(value));
   const tools = { ...place, ...{ name, client, at, now, state, redact } };
   const agent = agentOf(name, call.conversation);
@@ -95,14 +95,8 @@ async function recorded(
 }
 
 /** Returns the session of a folder. In one that is gone by now, it is the one that the conversation had before. */
-function sessionAt(
-  directory: string,
-  conversation: string,
-  env: Config['env'],
-  state: HookState,
-): AgentSession {
+function sessionAt(directory: string, key: string, env: Config['env'], state: HookState) {
   if (env.THROUGHLINE_SESSION) return agentSession({ env, directory });
-  const key = `session ${conversation}`;
   const before = state.peek(key);
   if (before !== undefined && !existsSync(directory)) return JSON.parse(before);
   const at = agentSession({ env, directory, keep: true });

@@ -2,7 +2,7 @@ import { RELATIONS } from '../../contracts/relations.js';
 import type { TimelineEntry } from '../../contracts/replies/dispatch-result.js';
 import type { ThroughlineClient } from '../../sdk/throughline-client.js';
 import { clipText, isObject, quoted } from '../../shared/text.js';
-import { agentKey, type HookCall, type HookTools, namedTask, type ToolCall } from './hook-call.js';
+import { conversationKey, type HookCall, type HookTools, namedTask, type ToolCall } from './hook-call.js';
 
 /** A hook process ends after each event, so a file per agent records its tasks and the news that it was told. */
 
@@ -22,18 +22,13 @@ interface Running {
   readonly own: readonly string[];
 }
 
-/** The agent that the user talks to stands for its sub-agents. */
-function keyOf(call: HookCall, tools: HookTools): string {
-  return `running ${agentKey({ ...call, agent: '' }, tools)}`;
-}
-
 function runningOf(call: HookCall, tools: HookTools): Running {
-  const text = tools.state.peek(keyOf(call, tools));
+  const text = tools.state.peek(conversationKey('running', call, tools));
   return text === undefined ? { since: Date.now(), tasks: [], own: [] } : JSON.parse(text);
 }
 
 function keep(call: HookCall, tools: HookTools, running: Running): void {
-  tools.state.remember(keyOf(call, tools), JSON.stringify(running));
+  tools.state.remember(conversationKey('running', call, tools), JSON.stringify(running));
 }
 
 /** Remembers a task of the agent, and whether the agent itself returned its result. */
@@ -50,7 +45,7 @@ const CONTEXT_TOOL = /throughline(?:__|[_.-])context$/;
 
 /** Remembers the task of a prompt; true for the first prompt of the agent. */
 export function notePrompt(call: HookCall, tools: HookTools): boolean {
-  const isFirst = tools.state.peek(keyOf(call, tools)) === undefined;
+  const isFirst = tools.state.peek(conversationKey('running', call, tools)) === undefined;
   if (isFirst) keep(call, tools, runningOf(call, tools));
   noteTask(call, tools, namedTask(call.prompt));
   return isFirst;

@@ -70,11 +70,10 @@ export async function flush(
         // The agent cannot change what it may do, and has written neither a trace nor a turn.
         if (code === 'permission_denied' || what.kind !== 'result') continue;
         refused.push(what.messageId);
+        const fix = code === 'too_large' ? 'shorten it: name files in place of their content' : undefined;
+        const why = withRemedy(messageOf(error), fix);
         if (kindOf(what.role).part !== 'note')
-          state.remember(
-            refusalKey(what.session),
-            `The result of your ${what.role} was not stored: ${why(error)}`,
-          );
+          state.remember(refusalKey(what.session), `The result of your ${what.role} was not stored: ${why}`);
       }
     }
   }
@@ -85,7 +84,7 @@ export async function flush(
     if (what.kind === 'raw') return;
     const options = { messageId: what.messageId, timeoutMs: Math.max(1, leftMs()) };
     const { sequence } = await client.publishText(what.session, what.role, what.text, options);
-    state.remember(publishedKey(what.session), String(sequence));
+    state.remember(`published ${what.session}`, String(sequence));
   }
 
   /** Sends entries in halves where they are too many for one message. */
@@ -107,10 +106,6 @@ export function refusalKey(session: string): string {
   return JSON.stringify(['refused', session]);
 }
 
-function publishedKey(session: string): string {
-  return `published ${session}`;
-}
-
 /**
  * Compiles a prompt that shows the last result that a hook of this machine published in its session. If that takes more than half
  * of the time, or the result was rejected, the prompt goes without it.
@@ -119,7 +114,7 @@ export async function caughtUp<Reply>(
   { state, at, leftMs }: Pick<HookTools, 'state' | 'at' | 'leftMs'>,
   compile: (waiting: { readonly after?: number; readonly afterTimeoutMs?: number }) => Promise<Reply>,
 ): Promise<Reply> {
-  const key = publishedKey(at.session);
+  const key = `published ${at.session}`;
   const last = state.peek(key);
   if (last === undefined) return compile({});
   try {
@@ -130,11 +125,6 @@ export async function caughtUp<Reply>(
     state.recall(key);
     return compile({});
   }
-}
-
-function why(error: unknown): string {
-  const fix = codeOf(error) === 'too_large' ? 'shorten it: name files in place of their content' : undefined;
-  return withRemedy(messageOf(error), fix);
 }
 
 /** The server takes nothing now, and may the next time. */

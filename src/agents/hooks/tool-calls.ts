@@ -143,16 +143,7 @@ async function toolEntry(
   };
 }
 
-const FILE_FIELDS = [
-  'file_path',
-  'filePath',
-  'absolute_path',
-  'notebook_path',
-  'path',
-  'file',
-  'paths',
-  'files',
-];
+const FILE_FIELDS = 'file_path filePath absolute_path notebook_path path file paths files'.split(' ');
 const COMMAND_FIELDS = ['command', 'cmd', 'script'];
 const PATCHED = /^\*\*\* (?:Add|Update|Delete) File: (.+)$/gm;
 
@@ -207,10 +198,7 @@ const COMMIT = /\[[\w./-]+(?: \(root-commit\))? ([0-9a-f]{7,40})\] ([^"\\\n]{1,1
 /** The commit that a tool made, as git says it: `abc1234 Make the package private`. */
 function commitIn(command: string | undefined, response: unknown): string | undefined {
   if (command === undefined || !/\bgit\b/.test(command) || !/\bcommit\b/.test(command)) return undefined;
-  const text = (typeof response === 'string' ? response : (JSON.stringify(response) ?? '')).slice(
-    0,
-    MAX_OUTPUT,
-  );
-  const [, hash, subject] = COMMIT.exec(text) ?? [];
+  const text = typeof response === 'string' ? response : (JSON.stringify(response) ?? '');
+  const [, hash, subject] = COMMIT.exec(text.slice(0, MAX_OUTPUT)) ?? [];
   return hash === undefined ? undefined : `${hash} ${subject}`;
 }

@@ -14,15 +14,7 @@ import type { KeptResult } from '../hooks/spool.js';
 /** A JSON Schema for a model, without the keywords that only a validator needs. */
 export type ListedSchema = { readonly [key: string]: unknown };
 
-const KEPT: ReadonlySet<string> = new Set([
-  'type',
-  'description',
-  'enum',
-  'items',
-  'properties',
-  'required',
-  'anyOf',
-]);
+const KEYWORDS = 'type description enum items properties required anyOf'.split(' ');
 
 /** Descriptions without names: a model reads every schema in its place. */
 const UNNAMED: typeof z.globalRegistry = Object.create(z.globalRegistry, {
@@ -42,7 +34,7 @@ export function listedSchema(schema: z.ZodType, io: 'input' | 'output'): ListedS
     override({ jsonSchema }) {
       // The values of an enumeration show its type.
       for (const key of Object.keys(jsonSchema))
-        if (!KEPT.has(key) || (key === 'type' && 'enum' in jsonSchema)) delete jsonSchema[key];
+        if (!KEYWORDS.includes(key) || (key === 'type' && 'enum' in jsonSchema)) delete jsonSchema[key];
     },
   });
   return listed;
@@ -193,15 +185,6 @@ export async function renewClaims({ session, client, claims }: Memory): Promise<
   const { tools } = await client();
   for (const [id, claim] of claims)
     await tools.taskNext({ session, id, claim }).catch(() => claims.delete(id));
-}
-
-export async function releaseClaims({
-  session,
-  client,
-  claims,
-}: Pick<Memory, 'session' | 'client' | 'claims'>): Promise<void> {
-  const { tools } = await client();
-  for (const [id, claim] of claims) await tools.taskRelease({ session, id, claim }).catch(() => {});
 }
 
 export interface Memory extends Pick<AgentSession, 'session' | 'project' | 'plan' | 'branch'> {

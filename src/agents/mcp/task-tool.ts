@@ -61,11 +61,7 @@ const MOST = 30;
 /** Characters of a task in a list. */
 const MAX_LISTED = 200;
 
-async function changed(
-  client: ThroughlineClient,
-  session: string,
-  input: McpInput<'task'>,
-): Promise<TaskView> {
+async function changed(client: ThroughlineClient, session: string, input: McpInput<'task'>) {
   const id = needed(input, 'id', 'the task, such as TAS-4');
   const status = needed(input, 'status', 'its new status');
   // A number alone may be an id of the plan.
