@@ -180,11 +180,11 @@ export async function stopDetached(
     return url;
   }
   signalHolder(storeDir, starter, 'SIGTERM');
-  await untilGone(starter, storeDir, shutdownMs + patienceMs);
+  await untilStopped(starter, storeDir, shutdownMs + patienceMs);
   return url;
 }
 
-async function untilGone(starter: ProcessIdentity, storeDir: string, withinMs: number): Promise<void> {
+async function untilStopped(starter: ProcessIdentity, storeDir: string, withinMs: number): Promise<void> {
   const deadline = performance.now() + withinMs;
   while (isRunning(starter) || storeUse(storeDir) !== undefined) {
     if (performance.now() > deadline) {

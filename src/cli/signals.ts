@@ -11,13 +11,13 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
  * @returns removes the listeners
  */
 export function onFirstSignal(onFirst: (code: number) => void): () => void {
-  let isTold = false;
+  let isSignalled = false;
   const onSignal = (signal: NodeJS.Signals) => {
     const code = 128 + constants.signals[signal];
     // A terminal that closes may send SIGHUP twice, by its shell and by the system.
-    if (isTold && signal === 'SIGHUP') return;
-    if (isTold) process.exit(code);
-    isTold = true;
+    if (isSignalled && signal === 'SIGHUP') return;
+    if (isSignalled) process.exit(code);
+    isSignalled = true;
     onFirst(code);
   };
   for (const signal of SIGNALS) process.on(signal, onSignal);

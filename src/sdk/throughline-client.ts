@@ -145,8 +145,8 @@ export class ThroughlineClient {
       // For a user who is limited to a session its own project counts.
       const isWide = codeOf(error) === 'permission_denied' && 'project' in body && 'session' in body;
       if (!isWide) throw error;
-      const { project: _, ...own } = body;
-      return this.#send(subject, own);
+      const { project: _, ...ofSession } = body;
+      return this.#send(subject, ofSession);
     }
   }
 

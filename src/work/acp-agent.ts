@@ -156,11 +156,13 @@ class Turn {
   async #permit({ options, toolCall }: RequestPermissionRequest): Promise<RequestPermissionResponse> {
     const { signal } = this.#call;
     const answer = this.#permission;
-    const { toolCallId: id, ...asked } = toolCall;
-    const request = { ...this.#toolCalls.get(id), ...asked };
-    const isAsked = typeof answer !== 'string';
-    const isAllowed = isAsked ? await answer(JSON.stringify(request, null, 2), signal) : answer === 'allow';
-    const allows = isAsked ? 'once' : 'allow';
+    const { toolCallId: id, ...fields } = toolCall;
+    const request = { ...this.#toolCalls.get(id), ...fields };
+    const asksPerson = typeof answer !== 'string';
+    const isAllowed = asksPerson
+      ? await answer(JSON.stringify(request, null, 2), signal)
+      : answer === 'allow';
+    const allows = asksPerson ? 'once' : 'allow';
     const kinds = signal.aborted ? [] : KINDS[isAllowed ? allows : 'reject'];
     const option = kinds.flatMap((kind) => options.filter((candidate) => candidate.kind === kind))[0];
     if (option === undefined || !isAllowed) this.#refused += 1;

@@ -41,7 +41,7 @@ export async function runStep(task: WorkTask, step: Exclude<RunStep, { kind: 'cl
     const passing = { assessment: 'approved', strengths: [`The check "${command}" passed`] };
     const outcome = passed ? passing : await failedCheck(command, output);
     if (!passed || reviewer === undefined)
-      return publishOwn(task, { role: 'reviewer', round: step.round }, outcome, tools);
+      return publishForRun(task, { role: 'reviewer', round: step.round }, outcome, tools);
   }
   // runPlan refuses options with neither a reviewer nor a check.
   if (reviewer !== undefined) await agentTurn(task, { ...step, role: 'reviewer', agent: reviewer }, tools);
@@ -96,7 +96,7 @@ async function agentTurn(
   }
   const summary = `No result from the ${role}: ${await shortEnd(fault)}`;
   const outcome = role === 'implementer' ? { status: 'failed', summary } : { assessment: 'blocked', summary };
-  await publishOwn(task, { role, round }, outcome, tools);
+  await publishForRun(task, { role, round }, outcome, tools);
 }
 
 async function checked(check: Check, task: WorkTask, round: number, tools: StepTools) {
@@ -144,13 +144,18 @@ async function publish(task: WorkTask, turn: Turn, { body, ...result }: AgentRes
 }
 
 /** A result that the run makes. */
-type OwnResult = { readonly summary?: string; readonly required_fixes?: readonly string[] } & (
+type RunResult = { readonly summary?: string; readonly required_fixes?: readonly string[] } & (
   | { readonly status: string }
   | { readonly assessment: string }
 );
 
 /** Publishes a result of the run itself as plain JSON, because its texts may quote the markers of a result block. */
-async function publishOwn(task: WorkTask, turn: Turn, outcome: OwnResult, tools: StepTools): Promise<void> {
+async function publishForRun(
+  task: WorkTask,
+  turn: Turn,
+  outcome: RunResult,
+  tools: StepTools,
+): Promise<void> {
   const result_id = resultIdOf(tools.session, task.id, turn.role, task.results);
   const result = {
     body: JSON.stringify({ task_id: task.id, ...outcome, result_id }),

@@ -16,7 +16,7 @@ import type { ReturnedResult } from './returned-result.js';
 import { noteTask } from './running-agent.js';
 import { flush, keepOrGive, refusalKey } from './send-waiting.js';
 import type { Waiting } from './spool.js';
-import { lastSaid } from './transcript.js';
+import { lastMessage } from './transcript.js';
 
 /** The end of an agent: publishes its result or its turn, or sends it back for the result that it owes. */
 
@@ -57,7 +57,7 @@ export async function stopped(
   const call = { ...stopping, turn: stopping.turn || begun };
   const late =
     call.message === undefined && tools.client.writesLate
-      ? await lastSaid(call.transcript, call.at, tools.leftMs)
+      ? await lastMessage(call.transcript, call.at, tools.leftMs)
       : undefined;
   const message = call.message ?? late ?? state.recall(key) ?? '';
   const block = resultAmongLines(message);

@@ -87,7 +87,7 @@ export function withResultId(
 }
 
 /** Agents with a form to fill in answer by an object of JSON, with their text in one of its fields. */
-export function saidByAgent(text: string): string {
+export function messageOfAgent(text: string): string {
   if (!text.includes(BEGIN)) return text;
   const texts = Object.values(objectIn(text)?.value ?? {});
   return texts.find((part): part is string => typeof part === 'string' && part.includes(BEGIN)) ?? text;

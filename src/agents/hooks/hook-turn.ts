@@ -76,7 +76,7 @@ export async function turnResult(
     return undefined;
   }
   const asks = turn.questions.at(-1);
-  const pending: Asked | undefined =
+  const pending: PendingQuestion | undefined =
     asks === undefined ? undefined : { question: asks, options: turn.options };
   if (isMain && pending !== undefined) state.remember(askedKey, JSON.stringify(pending));
   const task = namedTask(request) ?? turnTask(name, call.conversation);
@@ -106,7 +106,7 @@ function branchesEnded({ directory }: HookCall, { state, at, leftMs }: HookTools
 }
 
 /** A question that the agent ended a turn with. */
-interface Asked {
+interface PendingQuestion {
   readonly question: string;
   readonly options: readonly string[];
 }
@@ -155,7 +155,7 @@ function withReplaced(text: string, message: string): string {
  * Returns the user's answer to a question if the next prompt is short and says yes or no, names an option by its place, is
  * a number, or repeats a word of the question or of an option.
  */
-function answerTo({ question, options }: Asked, request: string): string | undefined {
+function answerTo({ question, options }: PendingQuestion, request: string): string | undefined {
   const reply = oneLine(request);
   if (reply === '' || reply.length > MAX_ANSWER || /[?？]$/.test(reply)) return undefined;
   const statement = `${clipText(question, MAX_QUESTION)} The user: "${reply}"`;

@@ -14,7 +14,7 @@ import {
   textOf,
   withoutPrivate,
 } from './hook-call.js';
-import { saidByAgent } from './hook-results.js';
+import { messageOfAgent } from './hook-results.js';
 import type { HookClient, HookEvent, Moment } from './hook-table.js';
 import { agentOf, intentOf, noteShown } from './hook-turn.js';
 import { noteCall, REPORT_TOOL } from './running-agent.js';
@@ -106,7 +106,7 @@ const RETURNED: HookEvent = { name: 'returned', moment: 'agent-stop' };
 function returnedBy({ callId, tool, input, response }: ToolCall, { agentTools }: HookClient) {
   const fields = agentTools[tool];
   if (fields?.returns === undefined) return undefined;
-  const message = saidByAgent(textOf(objectOf(response).llmContent));
+  const message = messageOfAgent(textOf(objectOf(response).llmContent));
   const name = input[fields.agentName];
   if (lastResult(message) === undefined) return undefined;
   return { message, agent: callId, agentName: typeof name === 'string' ? name : 'unknown' };

@@ -132,7 +132,11 @@ const SKEW_MS = 50;
  *
  * @param at time of the event
  */
-export async function lastSaid(path: string, at: string, leftMs: () => number): Promise<string | undefined> {
+export async function lastMessage(
+  path: string,
+  at: string,
+  leftMs: () => number,
+): Promise<string | undefined> {
   const earliest = (Date.parse(at) || 0) - SKEW_MS;
   for (; ; await sleep(POLL_MS)) {
     const events = readFrom(path, 0, TAIL_BYTES)
