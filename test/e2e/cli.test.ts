@@ -208,14 +208,19 @@ describe('up', () => {
   );
 
   const missing = PTY_MISSING === undefined ? '' : ` (skipped: ${PTY_MISSING})`;
-  it.skipIf(missing !== '')(`up leaves no server behind when its terminal is closed${missing}`, async () => {
-    const [port, store] = [await freePort('127.0.0.1'), join(folder, 'closed')];
-    const env = { THROUGHLINE_LOG_LEVEL: 'debug' };
-    await using terminal = await onTerminal(['up', '--port', `${port}`, '--store', store], env);
-    await terminal.shows('throughline ready');
-    terminal.hangUp();
-    await soon(async () => expect(await processesWith(store)).toEqual([]));
-  });
+  it.skipIf(missing !== '')(
+    `up writes lines for people on a terminal, and leaves no server behind when it is closed${missing}`,
+    async () => {
+      const [port, store] = [await freePort('127.0.0.1'), join(folder, 'closed')];
+      const env = { THROUGHLINE_LOG_LEVEL: 'debug' };
+      await using terminal = await onTerminal(['up', '--port', `${port}`, '--store', store], env);
+      await terminal.shows('throughline ready');
+      expect(terminal.screen()).toContain('-- extractor: service started');
+      expect(terminal.screen()).not.toContain('{"level"');
+      terminal.hangUp();
+      await soon(async () => expect(await processesWith(store)).toEqual([]));
+    },
+  );
 
   it('up fails with a clear error when its port is taken', async () => {
     const refused = await cli(['up', '--port', String(up.port), '--store', join(folder, 'taken')]);

@@ -74,6 +74,23 @@ describe('the reading commands', () => {
     }
   });
 
+  it('ids and ends of statements are explained where a person reads them', async () => {
+    const name = newSession('explained');
+    const facts = [{ subject: 'task:2', relation: 'found', object: 'the cache keeps stale keys' }];
+    const asks = { status: 'blocked', summary: 'Which port?', questions: [{ text: 'Which port?' }], facts };
+    for (const result of [asks, { status: 'completed', summary: 'Done' }])
+      await up.cli(['publish', 'implementer', '-s', name, '--wait'], {
+        input: JSON.stringify({ task_id: '2', ...result }),
+      });
+    const listed = await up.cli(['facts', name, '--all']);
+    expect(listed.stdout).toMatch(/asks Which port\? \(no longer open since result \d+\)/);
+    const { stdout, stderr } = await up.cli(['recall', 'stale cache keys', '-s', name]);
+    expect(stdout).toMatch(/^- Found: the cache keeps stale keys \[M\d+/m);
+    const [, id = ''] = /--id (M\S+)" shows where M\S+ comes from/.exec(stderr) ?? [];
+    const corrected = await up.cli(['facts', 'correct', id, 'the cache is fresh', '-s', name]);
+    expect(corrected.stderr).toContain(`-- ${id}v2 is the corrected ${id}, and takes its place in prompts`);
+  });
+
   it('status in a folder that is connected says that nothing is stored yet, and in no other case', async () => {
     const cwd = await folderOfTest();
     const session = newSession('fresh');
