@@ -38,21 +38,12 @@ export function ask<Subject extends RequestName>(
   });
 }
 
-/**
- * Fetches what the inspector's own server offers under /api.
- *
- * @throws AskError like `ask`
- */
-export function fetchOwn<Reply>(path: `/api/${string}`): Promise<Reply> {
-  return request<Reply>(path, {});
-}
-
 /** Permissions of this browser; undefined, and nothing allowed, until the server has answered. */
 export const me = signal<InspectorMe | undefined>(undefined);
 
 /** Loads `me`. Fails silently: the next request of a view reports the reason. */
 export async function loadMe(): Promise<void> {
-  me.value = await fetchOwn<InspectorMe>('/api/me').catch(() => me.value);
+  me.value = await request<InspectorMe>('/api/me', {}).catch(() => me.value);
 }
 
 async function request<Reply>(path: string, init: RequestInit): Promise<Reply> {

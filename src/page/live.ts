@@ -1,6 +1,6 @@
 import { computed, signal } from '@preact/signals';
 import type { LiveEvents } from '../contracts/inspector-api.js';
-import { fetchOwn } from './ask.js';
+import { loadMe } from './ask.js';
 
 /**
  * One stream of server-sent events for all tabs, because a browser opens only six connections to a server. The tab that holds
@@ -142,7 +142,7 @@ function become(next: Status): void {
   if (next.server === 'gone') {
     missed = true;
     // An EventSource does not report the status: any other request shows if the token was refused.
-    if (server !== 'gone') fetchOwn('/api/me').catch(() => {});
+    if (server !== 'gone') void loadMe();
   } else if (missed || (next.nats && !nats)) {
     missed = false;
     emit({ event: 'lost' });

@@ -153,8 +153,8 @@ describe('a person', () => {
     const corrected = await promptOf(session, '2');
     expect(corrected).toContain('redis');
     expect(corrected).not.toContain('postgres');
-    await fact.getByRole('button', { name: /^Retract/ }).click();
-    await fact.getByRole('button', { name: 'Yes, retract' }).click();
+    await fact.getByRole('button', { name: /^Retract/ }).press('Enter');
+    await fact.getByRole('button', { name: 'Yes, retract' }).press('Enter');
     await fact.locator('.fact-says.struck').waitFor();
     expect(await promptOf(session, '2')).not.toContain('redis');
     await fact.getByRole('button', { name: /^Restore/ }).press('Enter');

@@ -99,6 +99,7 @@ export interface Action {
   readonly cost?: string;
   /** Asks for a text first. */
   readonly asks?: string;
+  readonly tone?: 'main';
   readonly run: (text: string) => Promise<unknown>;
 }
 
@@ -115,13 +116,13 @@ export function Actions({ actions, of }: { readonly actions: readonly Action[]; 
   const chosen = actions.find(({ verb }) => verb === asking);
   return (
     <>
-      {actions.map(({ verb, cost, asks, run: work }) => {
+      {actions.map(({ verb, cost, asks, tone, run: work }) => {
         const isPlain = cost === undefined && asks === undefined;
         return (
           <Button
             key={verb}
             small
-            of={of}
+            {...{ of, tone }}
             disabled={busy}
             open={isPlain ? undefined : asking === verb}
             onClick={() => (isPlain ? void run(() => work('')) : setAsking(verb))}

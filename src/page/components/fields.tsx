@@ -108,7 +108,7 @@ export function SelectField<Value extends string>(props: {
 export function Button(props: {
   readonly onClick: () => void;
   readonly small?: boolean;
-  readonly tone?: 'main' | 'bad';
+  readonly tone?: 'main' | 'bad' | undefined;
   readonly disabled?: boolean;
   /** Sets `aria-expanded`. */
   readonly open?: boolean | undefined;

@@ -88,35 +88,32 @@ export function KeptPrompts(props: {
   readonly shown: string | undefined;
 }) {
   const { session, prompts, shown } = props;
+  if (prompts.length === 0) return null;
   return (
     <section class="card" aria-labelledby="kept-title">
       <CardHead id="kept-title" title="Stored prompts">
         {props.total}
       </CardHead>
-      {prompts.length === 0 ? (
-        <p class="card-body quiet">None yet. The newest 200 prompts of the session are listed here.</p>
-      ) : (
-        <ol class="rows kept-list">
-          {prompts.map((prompt) => (
-            <li key={prompt.id}>
-              <Pick
-                class="kept-link"
-                href={sessionHref(session, 'prompt', { id: prompt.id })}
-                current={prompt.id === shown}
-              >
-                <span class="kept-title one-line">{promptTitle(prompt)}</span>
-                <span class="small quiet">
-                  <Clock at={prompt.at} />
-                </span>
-                <span class="kept-figures small quiet figure">
-                  seq {prompt.sequence} · {figure(prompt.tokens)} tokens
-                  {prompt.dropped === 0 ? '' : ` · ${prompt.dropped} left out`}
-                </span>
-              </Pick>
-            </li>
-          ))}
-        </ol>
-      )}
+      <ol class="rows kept-list">
+        {prompts.map((prompt) => (
+          <li key={prompt.id}>
+            <Pick
+              class="kept-link"
+              href={sessionHref(session, 'prompt', { id: prompt.id })}
+              current={prompt.id === shown}
+            >
+              <span class="kept-title one-line">{promptTitle(prompt)}</span>
+              <span class="small quiet">
+                <Clock at={prompt.at} />
+              </span>
+              <span class="kept-figures small quiet figure">
+                seq {prompt.sequence} · {figure(prompt.tokens)} tokens
+                {prompt.dropped === 0 ? '' : ` · ${prompt.dropped} left out`}
+              </span>
+            </Pick>
+          </li>
+        ))}
+      </ol>
     </section>
   );
 }

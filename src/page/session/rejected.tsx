@@ -2,9 +2,9 @@ import { useState } from 'preact/hooks';
 import type { RejectedShown } from '../../contracts/replies/dispatch-result.js';
 import type { ToolReply } from '../../contracts/requests.js';
 import { ask } from '../ask.js';
-import { Actions, mayAct, useWork } from '../components/act.js';
+import { Actions, mayAct } from '../components/act.js';
 import { Ago, Button, ButtonLink, Clock, CopyButton, Pair, SelectField, Tag } from '../components/fields.js';
-import { ErrorBox, QueryView } from '../components/states.js';
+import { QueryView } from '../components/states.js';
 import { route, sessionHref } from '../route.js';
 import { useAsk } from '../use-ask.js';
 import { ROLE_NAMES } from '../words.js';
@@ -83,17 +83,15 @@ function Result(props: {
   const editable = may && encoding === 'utf8' && truncated !== true;
   const [text, setText] = useState(body);
   const [role, setRole] = useState<string>(rejected.meant ?? rejected.role ?? ROLE_NAMES[0]);
-  const { busy, error, carryOut } = useWork();
-  const retry = () =>
-    carryOut(async () => {
-      const chosen = ROLE_NAMES.find((name) => name === role);
-      const sent = await ask('tool.rejected-retry', {
-        id: rejected.id,
-        ...(chosen !== undefined && chosen !== rejected.role && { role: chosen }),
-        ...(editable && text !== body && { body: text }),
-      });
-      props.onSent({ dispatch: sent.dispatch, session: rejected.session });
+  const retry = async () => {
+    const chosen = ROLE_NAMES.find((name) => name === role);
+    const sent = await ask('tool.rejected-retry', {
+      id: rejected.id,
+      ...(chosen !== undefined && chosen !== rejected.role && { role: chosen }),
+      ...(editable && text !== body && { body: text }),
     });
+    props.onSent({ dispatch: sent.dispatch, session: rejected.session });
+  };
   const remove = async () => {
     await ask('tool.rejected-remove', { id: rejected.id });
     props.onGone();
@@ -133,7 +131,6 @@ function Result(props: {
         </p>
       ) : null}
       {encoding === 'base64' ? <p class="quiet">The body is not text: it is shown in base64.</p> : null}
-      {error === undefined ? null : <ErrorBox error={error} />}
       {editable ? (
         <label class="field">
           <span class="field-label">Body; a retry sends your changes</span>
@@ -157,15 +154,14 @@ function Result(props: {
             choices={ROLE_NAMES.map((value) => ({ value, label: value }))}
             onChoose={setRole}
           />
-          <Button tone="main" of={of} disabled={busy} onClick={() => void retry()}>
-            {text === body ? 'Retry' : 'Retry with changes'}
-          </Button>
-          {text === body ? null : (
-            <Button of={of} onClick={() => setText(body)}>
-              Discard changes
-            </Button>
-          )}
-          <Actions of={of} actions={[{ verb: 'Remove', cost: 'It cannot be undone.', run: remove }]} />
+          <Actions
+            of={of}
+            actions={[
+              { verb: text === body ? 'Retry' : 'Retry with changes', tone: 'main', run: retry },
+              ...(text === body ? [] : [{ verb: 'Discard changes', run: async () => setText(body) }]),
+              { verb: 'Remove', cost: 'It cannot be undone.', run: remove },
+            ]}
+          />
         </div>
       ) : null}
     </>

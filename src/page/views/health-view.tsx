@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
-import type { HealthFinding, ServiceHealth } from '../../contracts/replies/health-reply.js';
+import type { ServiceHealth } from '../../contracts/replies/health-reply.js';
 import type { ToolReply } from '../../contracts/requests.js';
 import { me } from '../ask.js';
 import { Ago, Tag } from '../components/fields.js';
@@ -10,7 +10,7 @@ import { Table } from '../components/table.js';
 import { connection } from '../live.js';
 import { type GlobalViewProps, viewHref } from '../route.js';
 import { useAsk } from '../use-ask.js';
-import { counted, durationText, figure, type Tone } from '../words.js';
+import { counted, durationText, figure } from '../words.js';
 
 /** Refresh interval in milliseconds. */
 const EVERY_MS = 5_000;
@@ -38,18 +38,21 @@ export function HealthView(_props: GlobalViewProps) {
       <QueryView query={query} what="the health">
         {(shown) => (
           <Table label="Health" columns={[{ name: 'Part' }, { name: 'State' }, { name: 'Details' }]}>
-            <MissingRows shown={shown} />
             <ServerRow />
-            <FindingRows findings={shown.findings ?? []} levels={['fail', 'warn']} />
+            <FindingRows shown={shown} levels={['unknown', 'fail', 'warn']} />
             <ResultRows shown={shown} />
             {shown.services.map((service, at) => (
               <ServiceRow
                 key={service.id}
                 service={service}
-                isFirst={shown.services.findIndex((other) => isSameProcess(other, service)) === at}
+                isFirst={
+                  shown.services.findIndex(
+                    ({ host, pid }) => host === service.host && pid === service.pid,
+                  ) === at
+                }
               />
             ))}
-            <FindingRows findings={shown.findings ?? []} levels={['ok']} />
+            <FindingRows shown={shown} levels={['ok']} />
           </Table>
         )}
       </QueryView>
@@ -81,39 +84,32 @@ function ServerRow() {
   );
 }
 
-const LEVELS: Readonly<Record<HealthFinding['level'], readonly [tone: Tone, word: string]>> = {
-  ok: ['good', 'ok'],
-  warn: ['warn', 'warning'],
+const LEVELS = {
+  unknown: ['warn', 'unknown'],
   fail: ['bad', 'fails'],
-};
+  warn: ['warn', 'warning'],
+  ok: ['good', 'ok'],
+} as const;
 
-/** The parts that could not be asked. */
-function MissingRows({ shown: { missing, findings } }: { readonly shown: ToolReply<'health-show'> }) {
-  return (
-    <>
-      {missing.map(({ part, message, code }) => (
-        <Row key={part} name={part} state={<Tag tone="warn">unknown</Tag>}>
-          {message} <code>{code}</code>
-        </Row>
-      ))}
-      {findings === undefined ? (
-        <Row name="doctor" state="–">
-          The doctor has not run yet.
-        </Row>
-      ) : null}
-    </>
-  );
-}
-
+/** What the doctor found, and the parts that could not be asked. */
 function FindingRows(props: {
-  readonly findings: readonly HealthFinding[];
+  readonly shown: ToolReply<'health-show'>;
   /** The levels that are shown, in this order. */
-  readonly levels: readonly HealthFinding['level'][];
+  readonly levels: readonly (keyof typeof LEVELS)[];
 }) {
-  const shown = props.levels.flatMap((level) => props.findings.filter((finding) => finding.level === level));
+  const { missing, findings = [NOT_YET] } = props.shown;
+  const unknown = missing.map(({ part: check, message, code: fix }) => ({
+    check,
+    message,
+    fix,
+    level: 'unknown' as const,
+  }));
+  const rows = props.levels.flatMap((level) =>
+    [...unknown, ...findings].filter((row) => row.level === level),
+  );
   return (
     <>
-      {shown.map(({ check, level, message, fix }) => (
+      {rows.map(({ check, level, message, fix }) => (
         <Row
           key={`${check} ${message}`}
           name={check}
@@ -127,6 +123,13 @@ function FindingRows(props: {
   );
 }
 
+const NOT_YET = {
+  check: 'doctor',
+  level: 'unknown',
+  message: 'It has not run yet.',
+  fix: undefined,
+} as const;
+
 function ResultRows({ shown: { results } }: { readonly shown: ToolReply<'health-show'> }) {
   return results === undefined ? null : (
     <>
@@ -135,10 +138,6 @@ function ResultRows({ shown: { results } }: { readonly shown: ToolReply<'health-
       <Row name={<a href={viewHref('sessions')}>Rejected</a>} state={figure(results.rejected)} />
     </>
   );
-}
-
-function isSameProcess(one: ServiceHealth, other: ServiceHealth): boolean {
-  return one.host === other.host && one.pid === other.pid;
 }
 
 function ServiceRow(props: {

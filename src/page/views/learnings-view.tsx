@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { ReplyTo } from '../../contracts/requests.js';
-import { ask } from '../ask.js';
-import { actor, mayAct, useWork } from '../components/act.js';
+import { AskError, ask } from '../ask.js';
+import { Actions, actor, mayAct } from '../components/act.js';
 import { Ago, Button, FilterField, SelectField, Tag, Toggle } from '../components/fields.js';
 import { PageHead } from '../components/page-header.js';
 import { Empty, ErrorBox, MoreButton, QueryView } from '../components/states.js';
@@ -146,20 +146,39 @@ function ProposalRow(props: {
 }) {
   const { project, proposal, onDecided } = props;
   const { id, content, type, tags, source } = proposal;
-  const { busy, error, carryOut } = useWork();
   const [decided, setDecided] = useState<'Accepted' | 'Merged' | 'Rejected'>();
+  const [near, setNear] = useState<AskError>();
   const of = { project, id, by: actor() };
-  const decide = async (as: typeof decided, decision: () => Promise<unknown>) => {
-    if (!(await carryOut(decision))) return;
-    setDecided(as);
-    onDecided();
-  };
-  const accept = (how: { readonly merge?: true; readonly separate?: true } = {}) =>
-    decide(how.merge ? 'Merged' : 'Accepted', () => ask('proposal.accept', { ...of, ...how }));
+  const settles = (verb: string, as: typeof decided, decision: () => Promise<unknown>) => ({
+    verb,
+    run: async () => {
+      await decision();
+      setNear(undefined);
+      setDecided(as);
+      onDecided();
+    },
+  });
+  const accept = settles('Accept', 'Accepted', () => ask('proposal.accept', of));
+  const acceptOrAsk = () =>
+    accept.run().catch((error: unknown) => {
+      if (!(error instanceof AskError && error.code === 'near_duplicate')) throw error;
+      setNear(error);
+    });
   const takeBack = async () => {
     if (decided === 'Accepted') await ask('learning.retract', of);
     await ask('learning.propose', { project, content, type, tags: [...tags], source });
   };
+  const accepting =
+    near === undefined
+      ? [{ ...accept, tone: 'main' as const, run: acceptOrAsk }]
+      : [
+          settles('Merge', 'Merged', () => ask('proposal.accept', { ...of, merge: true })),
+          settles('Keep both', 'Accepted', () => ask('proposal.accept', { ...of, separate: true })),
+        ];
+  const actions =
+    decided === undefined
+      ? [...accepting, settles('Reject', 'Rejected', () => ask('proposal.reject', of))]
+      : [settles('Take it back', undefined, takeBack)];
   const newest = proposal.evidence.at(-1);
   return (
     <li class="learning">
@@ -176,40 +195,11 @@ function ProposalRow(props: {
           <span class="figure">confidence {proposal.confidence.toFixed(2)}</span>
         )}
       </Says>
-      {error === undefined ? null : <ErrorBox error={error} />}
+      {near === undefined ? null : <ErrorBox error={near} />}
       {mayAct() ? (
         <div class="actions" role="status">
-          {decided !== undefined ? (
-            <>
-              {decided}.
-              <Button small of={content} disabled={busy} onClick={() => void decide(undefined, takeBack)}>
-                Take it back
-              </Button>
-            </>
-          ) : error?.code === 'near_duplicate' ? (
-            <>
-              <Button small of={content} disabled={busy} onClick={() => void accept({ merge: true })}>
-                Merge
-              </Button>
-              <Button small of={content} disabled={busy} onClick={() => void accept({ separate: true })}>
-                Keep both
-              </Button>
-            </>
-          ) : (
-            <Button small tone="main" of={content} disabled={busy} onClick={() => void accept()}>
-              Accept
-            </Button>
-          )}
-          {decided !== undefined ? null : (
-            <Button
-              small
-              of={content}
-              disabled={busy}
-              onClick={() => void decide('Rejected', () => ask('proposal.reject', of))}
-            >
-              Reject
-            </Button>
-          )}
+          {decided && `${decided}.`}
+          <Actions of={content} actions={actions} />
         </div>
       ) : null}
     </li>

@@ -1,5 +1,5 @@
 import '../styles/prompt.css';
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useMemo, useRef, useState } from 'preact/hooks';
 import type { CompileReply } from '../../contracts/replies/compile-reply.js';
 import { CopyButton, Tag } from '../components/fields.js';
 import { PageHead } from '../components/page-header.js';
@@ -28,8 +28,10 @@ export function PromptView({ session, params }: SessionViewProps) {
   const choice = chosen(promptChoice(params), known);
   const { newest } = known;
   const { query, request } = usePrompt(session, choice, known);
-  const last = useLast(query.reply);
-  const shown = query.reply ?? last;
+  // A prompt stays on the screen while the next one is compiled.
+  const last = useRef(query.reply);
+  last.current = query.reply ?? last.current;
+  const shown = last.current;
   const previous = previousOf(
     known.prompts.find(({ id }) => id === choice?.id),
     known.prompts,
@@ -157,13 +159,4 @@ function chosen(choice: PromptChoice, { prompts, tasks, ready }: SessionPrompts)
   if (newest !== undefined) return { ...choice, id: newest.id };
   const [task] = tasks;
   return task === undefined ? { ...choice, kind: 'session-start' } : { ...choice, task };
-}
-
-/** Returns the last defined value, so that a prompt stays on the screen while the next one is compiled. */
-function useLast<Value>(value: Value | undefined): Value | undefined {
-  const last = useRef(value);
-  useEffect(() => {
-    if (value !== undefined) last.current = value;
-  }, [value]);
-  return value ?? last.current;
 }

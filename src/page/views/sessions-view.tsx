@@ -7,6 +7,7 @@ import { PageHead } from '../components/page-header.js';
 import { Empty, MoreButton, QueryView } from '../components/states.js';
 import { Table } from '../components/table.js';
 import { type GlobalViewProps, navigate, sessionHref, setParams } from '../route.js';
+import { quoted } from '../session/needs-list.js';
 import { NeedsYou } from '../session/needs-you.js';
 import { usePages } from '../use-ask.js';
 import { COMMANDS, counted, figure } from '../words.js';
@@ -159,6 +160,7 @@ function SessionRow({ listed }: { readonly listed: SessionListed }) {
   const figures = listed.brief ? undefined : listed;
   const { done, total, share } = figures === undefined ? { done: 0, total: 0, share: -1 } : doneOf(figures);
   const [claim, ...others] = figures?.working ?? [];
+  const work = foundIn(figures) ?? figures?.last;
   return (
     <tr class="session-row">
       <td class="session-name">
@@ -169,7 +171,7 @@ function SessionRow({ listed }: { readonly listed: SessionListed }) {
           {figures?.status === 'completed' ? <Tag>completed</Tag> : null}
           {figures?.archived === undefined ? null : <Tag>archived</Tag>}
           <span class="quiet one-line">
-            {foundIn(figures) ?? figures?.last ?? figures?.title ?? figures?.goal}
+            {work === undefined ? (figures?.title ?? figures?.goal) : quoted(work)}
           </span>
         </div>
       </td>
@@ -183,7 +185,8 @@ function SessionRow({ listed }: { readonly listed: SessionListed }) {
         )}
       </td>
       <td class="only-wide figure quiet">
-        {figures?.results} {figures?.rejected ? <span class="bad">{figures.rejected} rejected</span> : null}
+        {figures && figure(figures.results)}{' '}
+        {figures?.rejected ? <span class="bad">{figures.rejected} rejected</span> : null}
       </td>
       <td class="only-wide quiet">
         {claim === undefined ? null : (

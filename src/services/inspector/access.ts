@@ -55,13 +55,13 @@ const NO_TOKEN =
 const WRONG_TOKEN =
   'The token is wrong, or that of an earlier start. Run `throughline open`, or open the URL that the latest `throughline up` or `throughline admin serve` has printed.';
 
-function refusalPage(why: string): string {
-  const text = why.replace(/`([^`]+)`/g, '<code>$1</code>');
-  return `<!doctype html><html lang="en"><meta charset="utf-8"><title>Throughline</title><h1>Throughline</h1><p>${text}</p>`;
-}
+const HEAD =
+  '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"><title>Throughline</title>';
+const OPEN_AGAIN = `${HEAD}<meta http-equiv="refresh" content="0">`;
 
-const OPEN_AGAIN =
-  '<!doctype html><html lang="en"><meta charset="utf-8"><title>Throughline</title><meta http-equiv="refresh" content="0">';
+function refusalPage(why: string): string {
+  return `${HEAD}<h1>Throughline</h1><p>${why.replace(/`([^`]+)`/g, '<code>$1</code>')}</p>`;
+}
 
 /**
  * The host names of a local HTTP server. A foreign site can resolve its own name to this machine (DNS rebinding), and would
