@@ -32,7 +32,7 @@ export function statusText(status: string): string {
 
 /** True for a relation that the title of its section says. */
 export function isImplied(relation: string): boolean {
-  return ['decided', 'convention', 'failed'].includes(relation);
+  return ['decided', 'convention', 'rule', 'found', 'failed'].includes(relation);
 }
 
 /** Renders a statement as a sentence: `polling: a jobs table`, not `polling decided a jobs table`; of its own task, the object. */

@@ -87,13 +87,13 @@ function deniesByName(now: string, subject: string | undefined): TakesBack | und
     const denied = cjkDenials(now);
     return denied.length === 0
       ? undefined
-      : (older) => (areApart(subject, older.subject) ? undefined : cjkTerm(denied, readable(older.text)));
+      : (older) => (areApart(subject, older) ? undefined : cjkTerm(denied, readable(older.text)));
   }
   const about = keysOf(subject ?? '').filter((key) => !GENERAL_SUBJECTS.has(key));
   const denied = denialsIn(now);
   if (denied.length === 0) return undefined;
   return (older) => {
-    if (areApart(subject, older.subject)) return undefined;
+    if (areApart(subject, older)) return undefined;
     const before = readable(older.text);
     const known = [...keysOf(before), ...keysOf(older.subject ?? '')];
     const isKnown = (key: string) => known.some((other) => areAlike(other, key) || areOneMatter(other, key));
@@ -136,10 +136,13 @@ function readable(text: string): string {
   return text.slice(0, MAX_TEXT).replace(PORTUGUESE_IN, 'em');
 }
 
-/** True for statements about two things. A newer one about "lib" or the whole project is about every thing. */
-function areApart(newer: string | undefined, older: string | undefined): boolean {
+/**
+ * True for statements about two things. A newer one about "lib" or the whole project is about every thing, one about "order
+ * storage" is about "orders: they are stored in files".
+ */
+function areApart(newer: string | undefined, { subject: older, text }: SaidAbout): boolean {
   if (newer === undefined || older === undefined) return false;
-  const [ours, theirs] = [keysOf(newer), keysOf(older)];
+  const [ours, theirs] = [keysOf(newer), [...keysOf(older), ...keysOf(readable(text))]];
   if (ours.every((key) => GENERAL_SUBJECTS.has(key))) return false;
   return !ours.every((key) => theirs.some((other) => areAlike(other, key) || areOneMatter(other, key)));
 }

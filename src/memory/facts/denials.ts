@@ -171,7 +171,7 @@ export const GENERAL_SUBJECTS = words(
 
 /** Words of subjects that name the same matter, without their plural. */
 export const MATTERS = [
-  'database db storage store persistence',
+  'database db storage store stored persistence',
   'date time datetime calendar',
   'log logging logger',
   'http request client fetch network',

@@ -49,5 +49,8 @@ describe('a statement that takes another one back', () => {
     expect(both('time', 'dates')).toBe('moment');
     expect(both('reports', 'dates')).toBeUndefined();
     expect(both('dates', 'lib')).toBeUndefined();
+    const stored = takesBack({ text: 'No files for orders', subject: 'order storage' });
+    expect(stored?.({ text: 'They are stored in files', subject: 'orders' })).toBe('files');
+    expect(stored?.({ text: 'They are read from files', subject: 'orders' })).toBeUndefined();
   });
 });
