@@ -44,23 +44,20 @@ function clientOn(connection: NatsConnection, config: Config): ThroughlineClient
 
 const ALIVE_MS = 700;
 
-export interface WatchedClient {
-  readonly client: ThroughlineClient;
-  /**
-   * False if the server or its services have gone, or a named one does not answer a ping.
-   *
-   * @throws ThroughlineError `unavailable` if the user's own server runs and does not answer
-   */
-  readonly isAlive: () => Promise<boolean>;
-}
+export type WatchedClient = Awaited<ReturnType<typeof openWatchedClient>>;
 
 /** Connects for a process that may outlive the server: when it goes, requests fail at once instead of waiting for it. */
-export async function openWatchedClient(cli: Cli): Promise<WatchedClient> {
+export async function openWatchedClient(cli: Cli) {
   const connection = await openConnection(cli);
   onConnectionState(connection, (isConnected) => {
     if (!isConnected) void connection.close();
   });
   const { server } = cli;
+  /**
+   * False if the server or its services have gone, or a named one does not answer a ping.
+   *
+   * @throws ThroughlineError `unavailable` if the user's own server runs and does not answer
+   */
   const isAlive = async () => {
     if (connection.isClosed() || (cli.autostart !== undefined && !hasServices(server))) return false;
     const ping = connection.flush().then(

@@ -20,26 +20,10 @@ function inodeOf(storeDir: string): number | undefined {
   return statSync(join(storeDir, 'jetstream'), { throwIfNoEntry: false })?.ino;
 }
 
-export interface OwnServer {
-  /** The server as first started; a restart replaces the process but keeps its address. */
-  readonly server: RunningServer;
-  /**
-   * Starts it again where a failed write has stopped a stream, until `stopWatching` or `stop`.
-   *
-   * @param hasStuckStream fails while the disk is full, because it writes a message
-   */
-  watchDisk(hasStuckStream: () => Promise<boolean>, askEveryMs?: number): void;
-  stopWatching(): void;
-  /** As of the server, and again of one that replaces it. */
-  announce(inspector: string | null): void;
-  stop(): Promise<void>;
-}
+export type OwnServer = Awaited<ReturnType<typeof startOwnServer>>;
 
 /** @param failed told when the server ends by itself, or does not start again */
-export async function startOwnServer(
-  start: () => Promise<RunningServer>,
-  failed: (error: Error) => void,
-): Promise<OwnServer> {
+export async function startOwnServer(start: () => Promise<RunningServer>, failed: (error: Error) => void) {
   let server = await start();
   const closing = new AbortController();
   let restarting: Promise<void> | undefined;
@@ -84,7 +68,12 @@ export async function startOwnServer(
     }
   }
 
-  async function watch(hasStuckStream: () => Promise<boolean>, askEveryMs: number): Promise<void> {
+  /**
+   * Starts it again where a failed write has stopped a stream, until `stopWatching` or `stop`.
+   *
+   * @param hasStuckStream fails while the disk is full, because it writes a message
+   */
+  async function watchDisk(hasStuckStream: () => Promise<boolean>, askEveryMs = ASK_EVERY_MS): Promise<void> {
     const { signal } = closing;
     let nextRestart = 0;
     for (;;) {
@@ -103,12 +92,12 @@ export async function startOwnServer(
   }
 
   return {
+    /** The server as first started; a restart replaces the process but keeps its address. */
     server,
-    watchDisk(hasStuckStream, askEveryMs = ASK_EVERY_MS) {
-      void watch(hasStuckStream, askEveryMs);
-    },
+    watchDisk,
     stopWatching: () => closing.abort(),
-    announce(inspector) {
+    /** As of the server, and again of one that replaces it. */
+    announce(inspector: string | null) {
       announced = inspector;
       server.announce(inspector);
     },

@@ -118,7 +118,7 @@ async function runHere(cli: Cli, command: Command, options: UpOptions): Promise<
       throw withWayOut(fault, cli.server);
     });
     if (ownServer !== undefined) {
-      ownServer.watchDisk(() => hasStuckStream(connection));
+      void ownServer.watchDisk(() => hasStuckStream(connection));
       // Before the connection is closed over which it asks.
       shutdown.add('the watch of the disk', async () => ownServer.stopWatching());
     }

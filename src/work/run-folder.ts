@@ -21,32 +21,20 @@ import { identityOf, isRunning, type ProcessIdentity } from '../nats/server/proc
 import { hashOf } from '../shared/hash.js';
 import { isObject, shellWord } from '../shared/text.js';
 import { EndOfOutput, ifPossible, signalCall } from './process-group.js';
-import type { RunIdentity } from './run-types.js';
 import { newHolder } from './session-tasks.js';
-
-/** The logs and prompts of a session's runs, in the user's state directory: never in a repository. */
-export interface RunFolder extends RunIdentity {
-  /** Folder of logs and prompts. */
-  readonly path: string;
-  /** Marks the processes of the run's calls, so that the next run in this checkout finds those that a killed run left. */
-  readonly mark: string;
-  /** Opens the log of a call and replaces an earlier one. */
-  log(name: string): CallLog;
-  /** Writes the prompt of a call to a file, and returns its path. */
-  prompt(name: string, text: string): string;
-  /** Lets another run begin in this checkout. */
-  release(): void;
-}
 
 /** In bytes; larger files are ignored. */
 const MAX_RECORD = 4096;
 
+export type RunFolder = ReturnType<typeof openRunFolder>;
+
 /**
- * Opens the folder of a session for a run in a checkout, and kills the agents that a killed run left behind.
+ * Opens the folder of the logs and prompts of a session's runs, in the user's state directory and never in a repository, for a
+ * run in a checkout. Kills the agents that a killed run left behind.
  *
  * @throws ThroughlineError `conflict` if another run works in this checkout
  */
-export function openRunFolder(stateDir: string, directory: string, session: string): RunFolder {
+export function openRunFolder(stateDir: string, directory: string, session: string) {
   const checkout = checkoutOf(directory);
   const state = projectStateDir(stateDir, checkout);
   const logs = join(state, 'work', session);
@@ -70,13 +58,20 @@ export function openRunFolder(stateDir: string, directory: string, session: stri
   signalCall(undefined, mark, 'SIGKILL');
   const path = (name: string, kind: string) => join(logs, `${fileName(name)}.${kind}`);
   return {
-    ...{ path: logs, holder, mark },
+    /** Folder of logs and prompts. */
+    path: logs,
+    holder,
+    /** Marks the processes of the run's calls, so that the next run in this checkout finds those that a killed run left. */
+    mark,
     ...(before !== undefined && { ended: [before.holder] }),
-    log: (name) => new CallLog(path(name, 'log')),
-    prompt(name, text) {
+    /** Opens the log of a call and replaces an earlier one. */
+    log: (name: string) => new CallLog(path(name, 'log')),
+    /** Writes the prompt of a call to a file, and returns its path. */
+    prompt(name: string, text: string) {
       writePrivateFile(path(name, 'prompt.md'), text);
       return path(name, 'prompt.md');
     },
+    /** Lets another run begin in this checkout. */
     release: () => rmSync(record, { force: true }),
   };
 }

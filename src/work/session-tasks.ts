@@ -139,14 +139,11 @@ async function stallOf(ask: Asking, session: string, task: string): Promise<Stal
 /** Codes of temporary failures, beside `unavailable`: services that are starting, a busy session. */
 const PASSING: ReadonlySet<string> = new Set(['not_caught_up', 'conflict', 'rate_limited']);
 
-/** Access to a session that retries temporary failures. */
-export interface PatientSession {
-  readonly ask: Asking;
-  /** Publishes a result and waits until it is folded. Safe to repeat with the same `result_id`. */
-  publish(role: AgentRole, body: string): Promise<DispatchResult>;
-}
+export type PatientSession = ReturnType<typeof patientSession>;
 
 /**
+ * Returns access to a session that retries temporary failures.
+ *
  * @param patienceMs time that one request is retried before its failure ends the run, in milliseconds
  * @param onWaiting called with the first failure of a request that is retried
  */
@@ -156,12 +153,13 @@ export function patientSession(
   patienceMs: number,
   signal: AbortSignal,
   onWaiting: (failure: Error) => void,
-): PatientSession {
+) {
   const ask: Asking = (request) =>
     keepTrying(() => request(client).catch(passing), { timeoutMs: patienceMs, signal, onWaiting });
   return {
     ask,
-    async publish(role, body) {
+    /** Publishes a result and waits until it is folded. Safe to repeat with the same `result_id`. */
+    async publish(role: AgentRole, body: string): Promise<DispatchResult> {
       const options: PublishOptions = { timeoutMs: patienceMs, signal, onWaiting };
       const { sequence: dispatch } = await client.publishText(session, role, body, options);
       return ask(({ tools }) => tools.dispatchShow({ session, dispatch }));

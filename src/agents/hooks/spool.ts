@@ -41,12 +41,6 @@ export interface RawCall {
   readonly env: Readonly<Record<string, string>>;
 }
 
-export interface SpoolItem {
-  /** The name that `forget` and `setAside` need. */
-  readonly name: string;
-  readonly what: Waiting;
-}
-
 export type Spool = ReturnType<typeof spoolOf>;
 
 /** Items with trace entries that wait at most, and half of all that may: no server has been there for long. */
@@ -91,7 +85,7 @@ export function spoolOf(stateDir: string, installation: string, log: (line: stri
       );
     },
     /** Returns what waits to be sent, oldest first, or the raw calls; sets aside what cannot be read. */
-    waiting(isRaw = false): SpoolItem[] {
+    waiting(isRaw = false) {
       return namesIn(folder).flatMap((name) => {
         if (name.includes(RAW) !== isRaw) return [];
         const what = readWaiting(join(folder, name));
