@@ -70,12 +70,7 @@ export async function startDetached(
     // If two start at the same moment, one gets the store and the other finds it.
     const up = (await untilReady(storeDir, () => ended === undefined)) ?? (await runningUp(storeDir));
     if (up !== undefined) return { ...up, found: up.pid !== child.pid };
-    const output = textFrom(log, before)
-      .split('\n')
-      // Leave out info lines: they do not explain the failure.
-      .filter((line) => !line.startsWith('{"level":"info"'))
-      .join('\n')
-      .trim();
+    const output = textFrom(log, before).split('\n').flatMap(lineForPeople).join('\n').trim();
     throw new ThroughlineError(
       'unavailable',
       `"throughline up" on ${storeDir} did not get ready: ${ended ?? 'it does not end'}; ${output || 'it said nothing'} (see ${logFile})`,
@@ -83,6 +78,13 @@ export async function startDetached(
   } finally {
     closeSync(log);
   }
+}
+
+/** Returns the message of a line of the log; nothing for an info line, which does not explain a failure. */
+export function lineForPeople(line: string): string[] {
+  const [, level, message] = /^\{"level":"(\w+)".*"msg":"((?:[^"\\]|\\.)*)"/.exec(line) ?? [];
+  if (message === undefined) return [line];
+  return level === 'info' ? [] : [JSON.parse(`"${message}"`)];
 }
 
 const SETTINGS = 'throughline-up.json';
