@@ -214,18 +214,18 @@ setInterval(() => {
 
 /** Age of an ISO 8601 time, with the whole time as its title. */
 export function Ago({ at }: { readonly at: string }) {
-  return (
-    <time dateTime={at} title={wholeTime(at)}>
-      {agoText(now.value - Date.parse(at))}
-    </time>
-  );
+  return timeAs(at, agoText(now.value - Date.parse(at)));
 }
 
 /** Time of day of an ISO 8601 time, with the date if it is not today. */
 export function Clock({ at }: { readonly at: string }) {
+  return timeAs(at, clockText(new Date(at), new Date(now.value)));
+}
+
+function timeAs(at: string, text: string) {
   return (
     <time dateTime={at} title={wholeTime(at)}>
-      {clockText(new Date(at), new Date(now.value))}
+      {text}
     </time>
   );
 }

@@ -138,13 +138,12 @@ export function MoreButton(props: {
 
 /** Head of a card; the children are a count or a remark at its right. */
 export function CardHead(props: {
-  readonly id?: string;
   readonly title: ComponentChildren;
   readonly children?: ComponentChildren;
 }) {
   return (
     <div class="card-head">
-      <h2 id={props.id}>{props.title}</h2>
+      <h2>{props.title}</h2>
       <span class="quiet figure">{props.children}</span>
     </div>
   );

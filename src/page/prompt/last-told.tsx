@@ -17,10 +17,8 @@ export function LastTold(props: { readonly session: string; readonly prompts: re
     .toSorted((a, b) => Number(b.kind === 'session-start') - Number(a.kind === 'session-start'));
   if (newest.length === 0) return null;
   return (
-    <section class="card" aria-labelledby="told-title">
-      <CardHead id="told-title" title="Last told">
-        {counted(prompts.length, 'stored prompt')}
-      </CardHead>
+    <section class="card" aria-label="Last told">
+      <CardHead title="Last told">{counted(prompts.length, 'stored prompt')}</CardHead>
       <ul class="rows">
         {newest.slice(0, MOST).map((prompt) => (
           <Told key={prompt.id} session={session} prompt={prompt} before={previousOf(prompt, prompts)} />

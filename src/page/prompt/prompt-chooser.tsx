@@ -90,10 +90,8 @@ export function KeptPrompts(props: {
   const { session, prompts, shown } = props;
   if (prompts.length === 0) return null;
   return (
-    <section class="card" aria-labelledby="kept-title">
-      <CardHead id="kept-title" title="Stored prompts">
-        {props.total}
-      </CardHead>
+    <section class="card" aria-label="Stored prompts">
+      <CardHead title="Stored prompts">{props.total}</CardHead>
       <ol class="rows kept-list">
         {prompts.map((prompt) => (
           <li key={prompt.id}>

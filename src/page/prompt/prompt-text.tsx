@@ -60,7 +60,7 @@ export function PromptText(props: {
               {row.text.trim() === '' ? <span class="visually-hidden">empty line</span> : row.text}
             </span>
             {row.opens || row.isNew === true ? (
-              <span class="prompt-section">
+              <span class={`prompt-section ${row.opens ? '' : 'prompt-added'}`}>
                 {row.opens ? sectionName(row.section) : ''}
                 {row.isNew === true ? <span class="tag tag-good">new</span> : null}
               </span>

@@ -78,9 +78,6 @@ export function EntryPanel({ session, entry }: { readonly session: string; reado
             <>
               <Pair name="Left out">{counted(entry.prompt.dropped, 'item')}</Pair>
               <Pair name="Took">{entry.prompt.durationMs.toFixed(1)} ms</Pair>
-              <Pair name="Hash">
-                <code>{entry.prompt.hash}</code>
-              </Pair>
             </>
           )}
         </dl>

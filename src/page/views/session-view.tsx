@@ -127,10 +127,8 @@ function Messages(props: { readonly session: string; readonly messages: Lists['m
   const shown = messages.filter(({ id, read }) => !read || marked.includes(id));
   if (shown.length === 0) return null;
   return (
-    <section class="card" aria-labelledby="messages-title">
-      <CardHead id="messages-title" title="Messages to the next agent">
-        {shown.filter(({ read }) => !read).length}
-      </CardHead>
+    <section class="card" aria-label="Messages to the next agent">
+      <CardHead title="Messages to the next agent">{shown.filter(({ read }) => !read).length}</CardHead>
       <ul class="rows">
         {shown.map(({ id, by, content, read, created_at }) => (
           <li key={id} class="attention-row">

@@ -83,7 +83,7 @@ export function SessionsView({ params }: GlobalViewProps) {
           <div class="field-wide">
             <FilterField
               label="Words; Enter opens the first"
-              placeholder="of a name, title, goal, question, agent, open task or file"
+              placeholder="of a name, goal, question, task or file"
               value={text}
               onFilter={(value) => {
                 setOpens(undefined);
