@@ -3,7 +3,12 @@ import { projectOf, type Token, token } from '../contracts/names.js';
 import type { TimelineEntry, TimelineKind } from '../contracts/replies/dispatch-result.js';
 import { batched } from '../engine/runtime/pacing.js';
 import { Shutdown } from '../engine/runtime/shutdown.js';
-import { followEvents, type NatsConnection, onConnectionState } from '../nats/connection/connect-nats.js';
+import {
+  followEvents,
+  listenerOn,
+  type NatsConnection,
+  onConnectionState,
+} from '../nats/connection/connect-nats.js';
 import { natsTransport } from '../nats/connection/nats-client-transport.js';
 import { passes } from '../sdk/keep-trying.js';
 import { ThroughlineClient } from '../sdk/throughline-client.js';
@@ -150,7 +155,7 @@ async function followAll(
       },
     );
   };
-  const unfollow = followEvents(connection, moved);
+  const unfollow = followEvents(listenerOn(connection), ({ session }) => moved(session));
   return {
     async look() {
       lastFailure = '';

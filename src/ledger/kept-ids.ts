@@ -18,7 +18,6 @@ export type EarlierPlan = Pick<TasksDocument, 'tasks' | 'left'>;
 
 type Line = Pick<ProgressTask, 'id' | 'text' | 'parent' | 'was' | 'written'>;
 
-/** A text in a form that can be compared. */
 interface Words {
   readonly all: readonly string[];
   /** Those that say what it is about, unlike `add` and `the`; all of a text that has none. */

@@ -21,23 +21,19 @@ export type TaskResults = ReadonlyMap<
 
 const NO_RESULTS: TaskResults = new Map();
 
-/** A task and its state in the plan. */
 export interface PlannedTask {
   readonly task: ProgressTask;
-  /** Number of ancestors. */
   readonly depth: number;
   /** Has no subtasks, and is neither cancelled nor a group. */
   readonly isWork: boolean;
   readonly isDone: boolean;
   readonly isBlocked: boolean;
   readonly isOptional: boolean;
-  /** Unfinished dependencies. */
   readonly waitsFor: readonly string[];
   /** Dependencies that the plan does not have, which are ignored. */
   readonly unknown: readonly string[];
 }
 
-/** The state of a whole plan. */
 export interface PlanOutlook {
   readonly planned: readonly PlannedTask[];
   /**
@@ -146,7 +142,6 @@ function isWithin(byId: ReadonlyMap<string, ProgressTask>, id: string, whole: st
   return false;
 }
 
-/** A contradiction between the plan and a task's results. */
 export type PlanDrift = NonNullable<NonNullable<RunStatusReply['run']>['drift']>[number];
 
 export function driftOf(tasks: readonly ProgressTask[], results: TaskResults): PlanDrift[] {
@@ -192,7 +187,6 @@ export function goneOf({ tasks, left = [] }: EarlierPlan, results: TaskResults):
     .slice(-MOST_GONE);
 }
 
-/** Excludes cancelled tasks and groups. */
 function countedTasks(tasks: readonly ProgressTask[]): ProgressTask[] {
   return tasks.filter((task) => task.cancelled !== true && task.group !== true);
 }

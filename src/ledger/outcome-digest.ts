@@ -14,7 +14,6 @@ export const digestIssue = z
     severity: z.enum(SEVERITIES),
     message: z.string(),
     file: z.string().exactOptional(),
-    /** The reviewer's suggestion. */
     fix: z.string().exactOptional(),
   })
   .meta({ id: 'DigestIssue', description: 'What a review found wrong.' });
@@ -38,7 +37,6 @@ export const outcomeDigest = z
     /** Files that are gone, and those that have another name. */
     deleted: texts.exactOptional(),
     renamed: z.array(renamedFile).exactOptional(),
-    /** Test commands that passed. */
     passed: texts,
     failed: failedTests,
     followUps: texts,

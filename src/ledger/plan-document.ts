@@ -83,7 +83,6 @@ function boundedTexts(texts: ReadonlyMap<string, string>) {
   return { texts: kept, cut };
 }
 
-/** Puts the text in one line. */
 export function planProblem({ code, line, placed, message }: TaskProblem): PlanProblem {
   return { code, line, message: clipText(quoted(message), MAX_TEXT), ...(placed && { placed }) };
 }

@@ -24,7 +24,6 @@ export type StallThresholds = Readonly<Record<StallSignal, number>>;
 
 const DEFAULT_STALL_THRESHOLD = 2;
 
-/** Applies one threshold to every signal. */
 export function stallThresholds(threshold = DEFAULT_STALL_THRESHOLD): StallThresholds {
   return recordOf(STALL_SIGNALS, () => threshold);
 }
@@ -48,7 +47,6 @@ export const stallCounters = z.object({
   fileSet: z.string(),
   /** By normalised text: issues as well as required fixes. */
   findings: z.array(repeated),
-  /** By normalised text. */
   fixes: z.array(repeated),
   /** By command and normalised failure. */
   tests: z.array(repeated),
@@ -56,7 +54,6 @@ export const stallCounters = z.object({
 });
 export type StallCounters = Output<typeof stallCounters>;
 
-/** A signal over its threshold. */
 export interface RaisedSignal {
   readonly signal: StallSignal;
   readonly count: number;

@@ -27,7 +27,6 @@ export const taskLedger = z
     issues: z.array(digestIssue),
     requiredFixes: texts,
     blockers: texts,
-    /** Open questions to a person. */
     questions: openQuestions,
     /** Tests of the newest work result; files and follow-ups of all results since the last approval, the newest first. */
     work: z.object({ files: texts, passed: texts, failed: failedTests, followUps: texts }),
@@ -40,7 +39,6 @@ export const taskLedger = z
         refused: texts.exactOptional(),
       }),
     ),
-    /** The newest dispatch. */
     last: z.object({
       sequence: z.number(),
       at: z.string(),
@@ -65,7 +63,6 @@ export type Work = TaskLedger['work'];
 export type Try = TaskLedger['tries'][number];
 export type LastOutcome = TaskLedger['last'];
 
-/** An answer beside its question. */
 export interface QuestionAnswer {
   readonly question: string;
   readonly answer: string;

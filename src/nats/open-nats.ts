@@ -25,7 +25,6 @@ import { sessionIndex } from './stores/nats-session-index.js';
 import { NatsSessionLifecycle, NONE_FORGOTTEN } from './stores/nats-session-lifecycle.js';
 import { snapshotStore } from './stores/nats-snapshot-store.js';
 
-/** The stores and sources of an installation, on one connection. */
 export type NatsPorts = Awaited<ReturnType<typeof openNats>>;
 
 export interface NatsOptions {

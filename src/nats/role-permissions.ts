@@ -127,7 +127,6 @@ const NOT_FOR_AGENTS = REQUEST_NAMES.filter((name) => isTool(name) && !rowOf(nam
 
 const REQUESTS = [...REQUEST_NAMES.filter((name) => isOfSession(name) && !isTool(name)), 'tool.*'];
 
-/** Requests that change nothing. */
 function reading(sessions: readonly names.Token[] | undefined): string[] {
   const reads = REQUEST_NAMES.filter((name) => rowOf(name).reads);
   const ofProject = reads.filter((name) => rowOf(name).scope === 'project');
@@ -153,12 +152,10 @@ function eventsOf(sessions: readonly names.Token[] | undefined): string[] {
   ]);
 }
 
-/** Discovery and statistics of a micro service. */
 function discovery(service: string): string[] {
   return ['$SRV.*', `$SRV.*.${service}`, `$SRV.*.${service}.*`, names.healthSubject(service)];
 }
 
-/** A request with and without the session in its subject. */
 function bothWays(subject: string): string[] {
   return [subject, `${subject}.*`];
 }

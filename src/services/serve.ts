@@ -114,7 +114,6 @@ export async function serve(
   return nats;
 }
 
-/** Starts a service and logs its start and stop. */
 async function startNamed(
   row: ServiceRow & { readonly name: string },
   parts: Process,

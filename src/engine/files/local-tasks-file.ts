@@ -11,7 +11,6 @@ import { MAX_PLAN_BYTES, readRegularFile } from './user-state.js';
  * must return a fault instead of throwing.
  */
 export interface TasksFile {
-  /** Returns the modification time in milliseconds. */
   modified(path: string): Promise<{ readonly mtimeMs: number } | TasksFileFault>;
   read(path: string): Promise<{ readonly text: string; readonly mtimeMs: number } | TasksFileFault>;
 }

@@ -71,10 +71,8 @@ export function makePrivateFolder(path: string): void {
   );
 }
 
-/** Largest readable plan, in bytes. */
 export const MAX_PLAN_BYTES = 1024 * 1024;
 
-/** The reason why a file cannot be read as a regular file of bounded size. */
 export type UnreadableFile = { readonly fault: string };
 
 /**

@@ -25,12 +25,10 @@ interface CommanderOptions<State extends Timed, Event extends Stamped> {
   readonly pause?: (ms: number) => Promise<void>;
 }
 
-/** The part of a state that commands use. */
 export interface Timed extends Sequenced {
   lastEventAt: string;
 }
 
-/** The envelope of an event. */
 interface Stamped {
   readonly type: string;
   readonly at: string;
@@ -72,7 +70,6 @@ export function inBackground<State, Event extends Stamped>(
   return (key, name, decide) => queue.run(key, () => command(key, name, decide));
 }
 
-/** Serialises work per key, in order of arrival. */
 class KeyedQueue {
   readonly #tails = new Map<Token, Promise<unknown>>();
 
@@ -138,7 +135,6 @@ async function execute<State extends Timed, Event extends Stamped>(
   );
 }
 
-/** An append that may be stored. */
 interface Unsure<State, Event> {
   readonly after: number;
   readonly event: Event;

@@ -27,7 +27,6 @@ interface StateReaderOptions<State extends Sequenced, Event extends { readonly t
   readonly maxCached: number;
   /** Approximate memory of the cached states in bytes. Default: unlimited. */
   readonly maxBytes?: number;
-  /** Called after each load that folded something. */
   readonly onFolded?: (folded: Folded<State>) => void;
   /**
    * Returns the key's generation: cached states of another generation are discarded. Throws while the key must not be read.
@@ -75,7 +74,6 @@ interface Reads<State> {
 
 export class StateReader<State extends Sequenced, Event extends { readonly type: string }> {
   readonly #options: StateReaderOptions<State, Event>;
-  /** Cache hits, cache misses and folded events since the start. */
   readonly counts = { hits: 0, misses: 0, events: 0 };
   readonly #folded: LRUCache<Token, Folded<State>>;
   /** Keys requested once while the cache was full. */
@@ -188,7 +186,6 @@ export class StateReader<State extends Sequenced, Event extends { readonly type:
     return this.#options.generationOf?.(key) ?? '';
   }
 
-  /** Number of cached states. */
   get size(): number {
     return this.#folded.size;
   }
@@ -313,7 +310,6 @@ export class StateReader<State extends Sequenced, Event extends { readonly type:
 }
 
 export interface Folding<State, Event> {
-  /** Codec of the events. */
   readonly format: EventFormat<Event>;
   empty(key: string): State;
   /** Folds one event into the state, in place. */

@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo, Server } from 'node:net';
 import { messageOf, systemCode, ThroughlineError } from '../../contracts/errors.js';
 import type { Monitoring } from './monitoring.js';
 
@@ -54,12 +56,7 @@ export async function startMonitoringServer(
   { host, port }: { readonly host: string; readonly port: number },
 ): Promise<MonitoringServer> {
   const server = createServer((request, response) => void answer(monitoring, request, response));
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (cause) => reject(notListening(host, port, cause)));
-    server.listen(port, host, resolve);
-  });
-  const address = server.address();
-  const at = typeof address === 'object' && address !== null ? address.port : port;
+  const at = await listenOn(server, host, port, ['metrics cannot be served', 'choose another one']);
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${at}`,
     stop: () =>
@@ -94,12 +91,25 @@ const NOT_FOUND: MonitoringPage = {
 };
 const NOT_ALLOWED: MonitoringPage = { status: 405, type: 'text/plain; charset=utf-8', body: 'use GET\n' };
 
-function notListening(host: string, port: number, cause: unknown): ThroughlineError {
-  const why =
-    systemCode(cause) === 'EADDRINUSE'
-      ? 'another process uses that port: choose another one'
-      : messageOf(cause);
-  return new ThroughlineError('config_invalid', `metrics cannot be served on ${host}, port ${port}: ${why}`, {
-    cause,
-  });
+/**
+ * Listens, and resolves to the port.
+ *
+ * @param words what fails, and what to do if another process uses the port
+ * @throws ThroughlineError `config_invalid`
+ */
+export async function listenOn(
+  server: Server,
+  host: string,
+  port: number,
+  [what, fix]: readonly [what: string, fix: string],
+): Promise<number> {
+  try {
+    server.listen(port, host);
+    await once(server, 'listening');
+    return (server.address() as AddressInfo).port;
+  } catch (cause) {
+    const isTaken = systemCode(cause) === 'EADDRINUSE';
+    const why = isTaken ? `another process uses that port: ${fix}` : messageOf(cause);
+    throw new ThroughlineError('config_invalid', `${what} on ${host}, port ${port}: ${why}`, { cause });
+  }
 }

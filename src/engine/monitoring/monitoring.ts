@@ -121,10 +121,8 @@ export interface Distribution {
   readonly sum: number;
 }
 
-/** The samples of one part of a process. */
 export type Collected = { readonly [Name in MetricName]?: readonly Sample<Name>[] };
 
-/** Metrics and readiness of a process. */
 export class Monitoring {
   readonly metrics = new MetricRegistry();
   readonly #parts = new Map<string, () => boolean>();
@@ -160,7 +158,6 @@ export type Collector = () => Collected | Promise<Collected>;
 /** Deadline of one part: Prometheus times out after ten seconds, and must get the other parts. */
 const PATIENCE_MS = 2000;
 
-/** Replaces a label value that is not in the list. */
 const OTHER = 'other';
 const OWN_NAME = /^[A-Za-z0-9][A-Za-z0-9._/+-]{0,79}$/;
 
@@ -209,7 +206,6 @@ export class MetricRegistry {
   }
 }
 
-/** Converts counts by the value of one label to samples. */
 export function byLabel<const Label extends string>(
   label: Label,
   counts: Readonly<Partial<Record<string, number>>>,

@@ -29,7 +29,6 @@ type Headers = { get(name: string): string } | undefined;
 
 interface Traced {
   readonly subject: string;
-  /** Headers of a received message. */
   readonly received?: Headers;
   /** Adds the session. Default: false. */
   readonly traceSessions?: boolean | undefined;

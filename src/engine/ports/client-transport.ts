@@ -12,7 +12,6 @@ export interface ClientTransport {
     body: string | Uint8Array,
     messageId: string,
   ): Promise<{ readonly sequence: number; readonly duplicate?: boolean }>;
-  /** Sends a request to a service and returns the JSON of its reply. */
   request(subject: string, body: unknown, timeoutMs: number): Promise<unknown>;
   /** Calls `onMessage` for messages on these subjects, as far as the user may hear them, until the returned function is called. */
   listen?(subjects: readonly string[], onMessage: () => void): () => void;

@@ -47,11 +47,8 @@ export interface DispatchDelivery {
   /** 1 for the first delivery by its consumer. */
   readonly delivery: number;
   ack(): void;
-  /** Extends the ack deadline. */
   working(): void;
-  /** Requests redelivery after `delayMs`. */
   nak(delayMs: number): void;
-  /** Stops redelivery. */
   term(reason: string): void;
 }
 

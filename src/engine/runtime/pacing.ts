@@ -144,13 +144,11 @@ export class Backoff {
     await pause(this.take(), signal);
   }
 
-  /** Starts over with the first wait, after a success. */
   reset(): void {
     this.#nextMs = this.#limits.firstMs;
   }
 }
 
-/** Waits until the time is up or the signal aborts. */
 export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
   await sleep(ms, undefined, signal && { signal }).catch(() => {});
 }

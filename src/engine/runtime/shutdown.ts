@@ -7,7 +7,6 @@ export class Shutdown {
   readonly #stack: { readonly name: string; readonly release: () => Promise<void> }[] = [];
   #released: Promise<void> | undefined;
 
-  /** @param name identifies the resource in the error */
   add(name: string, release: () => Promise<void>): void {
     this.#stack.push({ name, release });
   }

@@ -1,6 +1,5 @@
 import { namedIds, narrow } from './task-ids.js';
 
-/** The fields of a task's body. */
 type FieldKey = 'prompt' | 'requirements' | 'dependsOn' | 'blocked' | 'status';
 
 /** A line such as `_Requirements: 1.2, 3_`, `- **Depends on:** 1.1` or `Prompt: |`. */

@@ -119,7 +119,6 @@ export function problem(code: TaskProblemCode, line: number, message: string, to
   };
 }
 
-/** Returns the ids that the author has not written. */
 export function unnamedOf(tasks: readonly ParsedTask[]): ReadonlySet<string> {
   return new Set(tasks.flatMap(({ id, unnamed }) => (unnamed ? [id] : [])));
 }

@@ -95,7 +95,6 @@ function readLine(plain: Omit<PlanLine, 'kind'>): PlanLine {
   return { ...plain, kind: 'item', text: text.slice(from), ...(number !== undefined && { number }) };
 }
 
-/** Removes the indentation that all lines share. */
 export function dedent(lines: readonly string[]): string[] {
   let common = Number.POSITIVE_INFINITY;
   for (const line of lines) {

@@ -38,7 +38,6 @@ export interface Draft {
   /** Descriptive lines of its body, as written. */
   readonly details: string[];
   prompt?: string;
-  /** Why it is blocked. */
   reason?: string;
 }
 

@@ -9,7 +9,6 @@ import {
 } from './status-words.js';
 import { findId, narrow } from './task-ids.js';
 
-/** The parsed line of a possible task. */
 export interface TaskLine {
   /** `unknown` is an unrecognized content, read as pending. */
   readonly box?: { readonly mark: Mark; readonly unknown?: string | undefined } | undefined;
@@ -23,13 +22,11 @@ export interface TaskLine {
   /** True for `Phase 3` and the like. */
   readonly phase: boolean;
   readonly text: string;
-  /** True if the text begins in bold. */
   readonly bold: boolean;
   readonly optional: boolean;
   readonly struck: boolean;
 }
 
-/** A status beside a text. */
 export interface Stated {
   /** Undefined for an unknown status. */
   readonly mark?: Mark | undefined;

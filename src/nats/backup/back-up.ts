@@ -86,7 +86,6 @@ export async function ownStreams(jsm: JetStreamManager): Promise<string[]> {
 
 /** Written last and atomically: a directory without it holds no complete backup. */
 const MANIFEST = 'throughline-backup.json';
-/** Folder of the copies. */
 const FOLDER = 'streams';
 /** A backup contains everything that agents said. */
 const OWNER_ONLY = 0o600;
@@ -95,7 +94,6 @@ const storedStream = z.object({
   name: z.string(),
   /** Name of its file in `streams`: not a path. */
   file: z.string().regex(/^[A-Za-z0-9_.-]+$/),
-  /** JetStream's own JSON. */
   config: z.custom<Partial<StreamConfig>>((value) => typeof value === 'object' && value !== null),
   state: z.object({
     first_seq: z.int().nonnegative(),
@@ -108,7 +106,6 @@ const storedStream = z.object({
 
 const manifestShape = z.object({
   format: z.literal(1),
-  /** Versions of Throughline and of the server. */
   version: z.string(),
   server: z.string(),
   /** Start time, ISO 8601 in UTC. */
@@ -161,7 +158,6 @@ export async function newDirectory(directory: string): Promise<void> {
   }
 }
 
-/** Writes the file of a copy, and returns its SHA-256. */
 async function writeCopy<T>(
   directory: string,
   name: string,

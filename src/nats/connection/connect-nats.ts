@@ -12,7 +12,8 @@ import {
   type SubscriptionOptions,
 } from 'nats';
 import { codeOf, ThroughlineError } from '../../contracts/errors.js';
-import { PUBLISHED_EVENTS, publishedEvent, type Token } from '../../contracts/names.js';
+import { PUBLISHED_EVENTS, publishedEvent } from '../../contracts/names.js';
+import type { LiveTransport } from '../../engine/ports/client-transport.js';
 import type { Logger } from '../../engine/ports/logger-and-clock.js';
 import { Backoff, limitedWarnings } from '../../engine/runtime/pacing.js';
 import { withinDeadline } from '../../shared/deadlines.js';
@@ -25,7 +26,6 @@ import { codeOfReport, connectFault, permissionDenied, toThroughlineError } from
 export type { NatsConnection };
 
 const RECONNECT_WAIT_MS = 250;
-/** Longest wait for flushing pending messages. */
 const DRAIN_MS = 5000;
 /** Maximum size of one write. The client's default is a quarter of that. */
 const WRITE_BYTES = 128 * 1024;
@@ -100,7 +100,6 @@ export function setInboxPrefix(connection: NatsConnection, prefix: string): void
   inboxPrefixes.set(connection, prefix);
 }
 
-/** Creates a reply subject with the configured prefix. */
 export function newInbox(connection: NatsConnection): string {
   return createInbox(inboxPrefixes.get(connection));
 }
@@ -115,6 +114,13 @@ export async function closeConnection(connection: NatsConnection): Promise<void>
     connection.drain().catch(() => {}),
   );
   await connection.close();
+}
+
+const USUAL_PAYLOAD = 1024 * 1024;
+
+/** Returns the bytes of the largest message, with its headers; the usual number if the server does not announce it. */
+export function maxPayload({ info }: Pick<NatsConnection, 'info'>): number {
+  return info?.max_payload ?? USUAL_PAYLOAD;
 }
 
 function checkServer(connection: NatsConnection, url: string): void {
@@ -322,20 +328,32 @@ export class Announcements {
   }
 }
 
+type Listen = LiveTransport['listen'];
+
+/** Listens on a connection, also after a denial, until the returned function is called. */
+export function listenerOn(connection: NatsConnection): Listen {
+  return (subjects, onMessage) => {
+    const subscription = subscribeResiliently(connection, subjects, ({ subject, data }) =>
+      onMessage(subject, data),
+    );
+    return () => subscription.close();
+  };
+}
+
 /** Calls back for each event of a session as it is published, until the returned function is called. Default: in both layouts. */
 export function followEvents(
-  connection: NatsConnection,
-  onMoved: (session: Token) => void,
+  listen: Listen,
+  onEvent: (event: NonNullable<ReturnType<typeof publishedEvent>>, subject: string) => void,
   layouts: readonly string[] = Object.values(PUBLISHED_EVENTS),
 ): () => void {
-  const subscriptions = layouts.map((subjects) =>
-    subscribeResiliently(connection, subjects, ({ subject }) => {
+  const stops = layouts.map((subjects) =>
+    listen(subjects, (subject) => {
       const event = publishedEvent(subject);
-      if (event !== undefined) onMoved(event.session);
+      if (event !== undefined) onEvent(event, subject);
     }),
   );
   return () => {
-    for (const subscription of subscriptions) subscription.close();
+    for (const stop of stops) stop();
   };
 }
 
@@ -367,11 +385,9 @@ export const onConnectionState = listenersOf<boolean>(async (connection, toAll) 
   }
 });
 
-/** The connection's part of a service's health. */
 export interface ConnectionHealth {
   readonly connected: boolean;
   readonly server: string;
-  /** Number of lost connections since the start. */
   readonly disconnects: number;
 }
 

@@ -17,7 +17,6 @@ interface Address {
 export interface DialOptions {
   /** Returns where the server is, and what its greeting contains. Called at each attempt; may throw. */
   readonly locate?: () => Address & { readonly greeting: string; readonly pid: number };
-  /** Called with the first bytes of the server. */
   readonly greeted?: (greeting: string) => void;
 }
 

@@ -51,7 +51,6 @@ export interface OwnStore {
 /** `nats://host:port`, several separated by commas; or the user's own server. */
 export type NatsAddress = string | OwnStore;
 
-/** Describes an address without credentials. */
 export function shownAddress(address: NatsAddress): string {
   if (typeof address === 'string') return withoutCredentials(address, HIDDEN);
   return serverOnStore(address.store)?.url ?? address.store;
@@ -60,11 +59,9 @@ export function shownAddress(address: NatsAddress): string {
 interface Servers {
   readonly servers: string[];
   readonly access: NatsAccess;
-  /** True if a URL demands TLS. */
   readonly tls: boolean;
 }
 
-/** Stands for credentials in texts. */
 const HIDDEN = '***@';
 const SCHEMES: ReadonlySet<string> = new Set(['nats://', 'tls://']);
 const INBOX_PREFIX = /^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$/;

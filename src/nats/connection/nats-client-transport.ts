@@ -17,9 +17,9 @@ import { AckedPublisher } from '../jetstream/acked-publisher.js';
 import {
   closeConnection,
   connectNats,
+  listenerOn,
   type NatsConnectOptions,
   onConnectionState,
-  subscribeResiliently,
   watchConnection,
 } from './connect-nats.js';
 import { shownAddress } from './nats-access.js';
@@ -138,12 +138,7 @@ export async function openLiveTransport(options: NatsConnectOptions): Promise<Li
         `NATS cannot be reached at ${server}: it is tried again all the time`,
       );
     },
-    listen(subjects, onMessage) {
-      const subscription = subscribeResiliently(connection, subjects, ({ subject, data }) =>
-        onMessage(subject, data),
-      );
-      return () => subscription.close();
-    },
+    listen: listenerOn(connection),
     close: () => closeConnection(connection),
   };
 }

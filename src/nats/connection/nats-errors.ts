@@ -2,7 +2,6 @@ import { ErrorCode as NatsCode, NatsError } from 'nats';
 import type { ErrorCode } from '../../contracts/error-codes.js';
 import { messageOf, ThroughlineError } from '../../contracts/errors.js';
 
-/** JetStream API error codes that are handled. */
 export const API = {
   streamNotFound: 10059,
   /** All servers that hold the stream are down. */
@@ -65,7 +64,6 @@ const REFUSALS: ReadonlyMap<number | undefined, readonly [ErrorCode, string]> = 
   [API.streamOffline, ['unavailable', 'start the servers of the cluster that hold it']],
 ]);
 
-/** Maps a JetStream error to ours. */
 export function refusal(
   doing: string,
   { code, text }: { readonly code: number | undefined; readonly text: string },
@@ -77,7 +75,6 @@ export function refusal(
     : new ThroughlineError(ours, `${doing}: ${text}; ${fix}`, { cause });
 }
 
-/** Reports a conflict of subjects with another application. */
 export function takenByAnother(subjects: string, owners: string, ours: string): ThroughlineError {
   return new ThroughlineError(
     'config_invalid',
@@ -199,7 +196,6 @@ export function connectFault(cause: unknown, url: string): ThroughlineError {
   });
 }
 
-/** Advice if no server answers. */
 export const START_ONE = 'start one with "throughline up", or set NATS_URL';
 
 /** Codes of Node's TLS and OpenSSL, and the client's own for a server without TLS. */

@@ -14,7 +14,6 @@ import {
 import { serviceFindings } from './service-findings.js';
 import { consumerFindings, rejectedFindings, strangerFindings, streamFindings } from './stream-findings.js';
 
-/** The configuration that the installation is compared with. */
 export interface Expected {
   readonly replicas: number;
   readonly ackWaitMs: number;

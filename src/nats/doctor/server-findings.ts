@@ -17,7 +17,6 @@ import {
 import { AckedPublisher } from '../jetstream/acked-publisher.js';
 import { probeGone, stuckStreams } from '../jetstream/list-streams.js';
 
-/** One line of a diagnosis. */
 export type Finding = HealthFinding;
 
 export function ok(check: string, message: string): Finding {
@@ -32,7 +31,6 @@ export function fail(check: string, message: string, fix: string): Finding {
   return { check, level: 'fail', message, fix };
 }
 
-/** Usage ratios of a limit that cause a warning or a failure. */
 const NEARLY_FULL = 0.8;
 const FULL = 0.95;
 

@@ -30,7 +30,6 @@ const common = z.looseObject({
   lastIncident: lastIncident.unwrap().nullable().optional(),
 });
 
-/** Extracts an instance's health from its statistics. */
 function healthIn({ name, id, version, endpoints = [] }: ServiceStats): ServiceHealth {
   const data: unknown = endpoints.find((endpoint) => endpoint.name === 'health')?.data;
   const { data: health = {} } = common.safeParse(data);
@@ -73,7 +72,6 @@ export async function instancesOf(
   return found.sort((one, other) => order(one).localeCompare(order(other)));
 }
 
-/** Listed sessions with dispatches set aside. */
 const SHOWN = 3;
 const MEND =
   'remove the cause: they continue by themselves within a minute; "throughline result retry" brings back what was rejected meanwhile';
@@ -96,7 +94,6 @@ interface ExpectedServices {
   readonly host?: string | undefined;
 }
 
-/** Checks the running services and their last incidents. */
 export async function serviceFindings(
   connection: NatsConnection,
   { version, now, timeoutMs, only, host }: ExpectedServices,

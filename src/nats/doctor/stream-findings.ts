@@ -19,7 +19,6 @@ import { listedStreams, START_HOLDERS } from '../jetstream/list-streams.js';
 import { isSessionLog, STREAMS, strangersOn, subjectsOf } from '../jetstream/topology.js';
 import { type Finding, fail, ok, warn } from './server-findings.js';
 
-/** Backlog of dispatches that is not worrying. */
 const MUCH_TO_DO = 1000;
 
 /** Names what creates a stream. Any other one is created when the services start. */
@@ -30,10 +29,8 @@ const MADE_BY: Readonly<Record<string, string>> = {
   [PROMPTS_STREAM]: 'the next prompt',
 };
 
-/** Findings listed of the streams of sessions. */
 const SHOWN = 10;
 
-/** Checks the streams of the installation, and those of session logs. */
 export async function streamFindings(jsm: JetStreamManager, replicas: number): Promise<Finding[]> {
   const { found, leaderless } = await listedStreams(jsm, '>');
   const infos = new Map(found.map((info) => [info.config.name, info]));
@@ -105,7 +102,6 @@ export function streamFaults(
   ].filter((finding) => finding !== false);
 }
 
-/** Checks the consumer of dispatches and its backlog. */
 export async function consumerFindings(jsm: JetStreamManager, ackWaitMs: number): Promise<Finding[]> {
   const check = `consumer ${EXTRACTOR_CONSUMER}`;
   const start = 'throughline admin serve --only extractor';

@@ -28,9 +28,7 @@ export interface AckedPublishOptions {
 
 export type PubOutcome =
   | { readonly outcome: 'stored'; readonly sequence: number; readonly duplicate: boolean }
-  /** The expected sequence was not the last one. */
   | { readonly outcome: 'wrong_sequence' }
-  /** No stream has this subject. */
   | { readonly outcome: 'no_stream' };
 
 interface InFlight {
@@ -41,7 +39,6 @@ interface InFlight {
   readonly subject: string;
   /** The server's INFO at the time of sending: it changes with each connection. */
   readonly info: NatsConnection['info'];
-  /** True once its stream was probed. */
   probed: boolean;
 }
 
@@ -52,9 +49,7 @@ interface Probe {
 
 const RADIX = 36;
 const SWEEP_MS = 250;
-/** Time without a PubAck after which the stream is probed. */
 const PROBE_AFTER_MS = 1000;
-/** Subjects probed per sweep. */
 const PROBED_AT_ONCE = 100;
 
 export class AckedPublisher {
@@ -254,7 +249,6 @@ function publishHeaders(subject: string, options: AckedPublishOptions): MsgHdrs 
   return head;
 }
 
-/** A message for a stream that is created if it is missing. */
 interface MadeFor {
   readonly subject: string;
   readonly body: Uint8Array | string;

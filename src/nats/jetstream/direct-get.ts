@@ -165,7 +165,7 @@ async function readOne(
   const status = message.headers?.code ?? 0;
   if (status === 0) return streamMessage(message);
   if (status === 404) return undefined;
-  throw new ThroughlineError('internal', `${stream} cannot be read: status ${status}`);
+  throw cannotRead(stream, status);
 }
 
 /** Reads one batch. Throws as `readStream`; queueing does not count towards the timeout. */
@@ -177,62 +177,50 @@ export function batchFrom(
 ): Promise<Batch> {
   const waiting = turns.get(connection) ?? new Semaphore(AT_ONCE);
   turns.set(connection, waiting);
-  return waiting.run(() => batchNow(connection, stream, wanted, timeoutMs));
+  const read = () =>
+    new Promise<Batch>((resolve, reject) => {
+      const inbox = newInbox(connection);
+      const request = `$JS.API.DIRECT.GET.${stream}`;
+      const messages: StreamMessage[] = [];
+      const end = () => {
+        clearTimeout(timer);
+        listening();
+        subscription.unsubscribe();
+      };
+      const fail = (error: unknown) => {
+        end();
+        reject(error);
+      };
+      // First, because it throws on a closed connection: no timer may be left behind then.
+      const subscription = connection.subscribe(inbox, {
+        callback(error, message) {
+          if (error) return fail(error);
+          const status = message.headers?.code ?? 0;
+          // The server strips a stored status header, so a status is its own.
+          if (status === 0) return void messages.push(streamMessage(message));
+          // 404: no message. 503: no stream.
+          if (![204, 404, 503].includes(status)) return fail(cannotRead(stream, status));
+          end();
+          const pending = header(message, 'Nats-Num-Pending');
+          resolve({ messages, pending, upTo: header(message, 'Nats-UpTo-Sequence') });
+        },
+      });
+      const listening = onDenied(connection, ({ subject, fault }) => {
+        if (subject === request || subject === inbox) fail(fault);
+      });
+      const late = `reading ${stream} timed out after ${timeoutMs} ms`;
+      const timer = setTimeout(() => fail(new ThroughlineError('unavailable', late)), timeoutMs);
+      try {
+        connection.publish(request, JSON.stringify(wanted), { reply: inbox });
+      } catch (error) {
+        fail(error);
+      }
+    });
+  return waiting.run(read);
 }
 
-function batchNow(
-  connection: NatsConnection,
-  stream: string,
-  wanted: BatchWanted,
-  timeoutMs: number,
-): Promise<Batch> {
-  return new Promise((resolve, reject) => {
-    const inbox = newInbox(connection);
-    const messages: StreamMessage[] = [];
-    const settle = (finish: () => void) => {
-      clearTimeout(timer);
-      listening();
-      subscription.unsubscribe();
-      finish();
-    };
-    // First, because it throws on a closed connection: no timer may be left behind then.
-    const subscription = connection.subscribe(inbox, {
-      callback(error, message) {
-        if (error) return settle(() => reject(error));
-        const status = message.headers?.code ?? 0;
-        // The server strips a stored status header, so a status is its own.
-        if (status === 0) messages.push(streamMessage(message));
-        else if (status === 204)
-          settle(() =>
-            resolve({
-              messages,
-              pending: header(message, 'Nats-Num-Pending'),
-              upTo: header(message, 'Nats-UpTo-Sequence'),
-            }),
-          );
-        // 404: no message. 503: no stream.
-        else if (status === 404 || status === 503) settle(() => resolve({ messages, pending: 0, upTo: 0 }));
-        else
-          settle(() =>
-            reject(new ThroughlineError('internal', `${stream} cannot be read: status ${status}`)),
-          );
-      },
-    });
-    const request = `$JS.API.DIRECT.GET.${stream}`;
-    const listening = onDenied(connection, ({ subject, fault }) => {
-      if (subject === request || subject === inbox) settle(() => reject(fault));
-    });
-    const timer = setTimeout(() => {
-      settle(() =>
-        reject(new ThroughlineError('unavailable', `reading ${stream} timed out after ${timeoutMs} ms`)),
-      );
-    }, timeoutMs);
-    try {
-      connection.publish(request, JSON.stringify(wanted), { reply: inbox });
-    } catch (error) {
-      settle(() => reject(error));
-    }
-  });
+function cannotRead(stream: string, status: number): ThroughlineError {
+  return new ThroughlineError('internal', `${stream} cannot be read: status ${status}`);
 }
 
 function streamMessage(message: Msg): StreamMessage {
@@ -298,7 +286,6 @@ export function foreignBy(headers: MsgHdrs | undefined, readBy: ReadBy): string 
   return undefined;
 }
 
-/** Largest PubAck, in bytes. */
 const MAX_PUB_ACK = 2048;
 
 /**

@@ -5,6 +5,7 @@ import type { Logger } from '../../engine/ports/logger-and-clock.js';
 import { Backoff } from '../../engine/runtime/pacing.js';
 import { withinDeadline } from '../../shared/deadlines.js';
 import {
+  maxPayload,
   newInbox,
   onReconnect,
   type ResilientSubscription,
@@ -23,13 +24,10 @@ interface ConsumptionOptions {
   readonly logger: Logger;
   readonly stream: string;
   readonly consumer: string;
-  /** Maximum number of messages per request. */
   readonly batch: number;
   readonly hasCapacity: () => boolean;
   readonly handler: (delivery: NatsDelivery) => void;
-  /** Creates the consumer if it is missing. */
   readonly ensure: () => Promise<void>;
-  /** Returns false if the consumer is missing. */
   readonly exists: () => Promise<boolean>;
 }
 
@@ -37,7 +35,6 @@ interface ConsumptionOptions {
 const BATCH = 500;
 /** Size of subject and reply besides the largest message. */
 const ENVELOPE_BYTES = 16 * 1024;
-/** Bytes held above which nothing more is fetched. */
 const MAX_BYTES_IN_HAND = 32 * 1024 * 1024;
 const FIRST_PAUSE_MS = 100;
 /** Longest wait for messages in flight; a lost server sends none. */
@@ -75,7 +72,7 @@ export class NatsConsumption implements DispatchConsumption {
     const batch = Math.min(BATCH, this.#options.batch);
     // Allows the largest message: a server that buffers less per connection could not deliver it. The limit may change with
     // a reconnect.
-    const maxBytes = () => (connection.info?.max_payload ?? 1024 * 1024) + ENVELOPE_BYTES;
+    const maxBytes = () => maxPayload(connection) + ENVELOPE_BYTES;
     const options = {
       connection,
       stream,
@@ -168,14 +165,12 @@ interface PullerOptions extends Pick<ConsumptionOptions, 'connection' | 'stream'
   /** Returns true if more may be requested. If false, the caller calls `pull` later. */
   readonly hasCapacity: () => boolean;
   readonly onMessage: (message: Msg) => void;
-  /** The stream or consumer is gone. */
   readonly onLost: (why: string) => void;
   /** The request was refused for another reason; it is retried after a pause. */
   readonly onRefused: (why: string) => void;
 }
 
 const EXPIRES_MS = 10_000;
-/** Interval of the server's heartbeats for a request. */
 export const HEARTBEAT_MS = 2000;
 const REFUSED_PAUSE_MS = 250;
 const ACK_SUBJECTS = '$JS.ACK.';
@@ -249,7 +244,6 @@ export class Puller {
     this.#batch = this.#options.firstBatch;
   }
 
-  /** Returns true after two missed heartbeats. */
   isSilent(): boolean {
     return !this.#stopped && this.#left > 0 && performance.now() - this.#heardAt > 2 * HEARTBEAT_MS;
   }

@@ -1,6 +1,7 @@
 import type { StreamInfo } from 'nats';
 import { ThroughlineError } from '../../contracts/errors.js';
 import { pause } from '../../engine/runtime/pacing.js';
+import { maxPayload } from '../connection/connect-nats.js';
 import { API, apiCode, ifExists, toThroughlineError } from '../connection/nats-errors.js';
 import { batchFrom, type StreamMessage } from './direct-get.js';
 import { firstMessage } from './newest-page.js';
@@ -100,7 +101,7 @@ export async function rewriteStream(ports: ErasePorts, stream: string): Promise<
 /** Fills the current block; returns the last sequence before the next block. */
 async function fill(ports: ErasePorts, { config }: StreamInfo, subject: string): Promise<number> {
   const most = config.max_msg_size > 0 ? config.max_msg_size : Number.POSITIVE_INFINITY;
-  const payload = (ports.connection.info?.max_payload ?? 1024 * 1024) - ENVELOPE_BYTES;
+  const payload = maxPayload(ports.connection) - ENVELOPE_BYTES;
   const chunk = new Uint8Array(Math.min(CHUNK_BYTES, payload, most - Math.min(most, subject.length + 100)));
   let last = 0;
   // One more than fits, which starts a new block.

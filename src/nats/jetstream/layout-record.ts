@@ -26,7 +26,6 @@ export const layoutRecord = z.discriminatedUnion('layout', [
   z.object({ layout: z.literal('sharded'), shards }),
 ]);
 
-/** Version of what an installation stores. */
 const STORE = { v: 3 } as const;
 const ofThisVersion = z.object({ v: z.literal(STORE.v) });
 
@@ -48,7 +47,6 @@ function installationStream(replicas: number) {
   };
 }
 
-/** Marks a server for the time of a restore. */
 export async function beginRestoring(
   jsm: JetStreamManager,
   ports: LayoutReader,
@@ -64,7 +62,6 @@ export async function isRestoring(ports: LayoutReader): Promise<boolean> {
   return message !== undefined && restoring.safeParse(jsonOf(message.data)).success;
 }
 
-/** Replaces the record of a restore by the layout. */
 export async function recordRestored(
   jsm: JetStreamManager,
   ports: LayoutReader,
@@ -109,7 +106,6 @@ function layoutIn({ data, foreign }: StreamMessage): names.SessionLayout {
 /** The configured layout. Default: the installation's, or `per-session` for a new one. */
 export interface WantedLayout {
   readonly layout?: names.SessionLayout['layout'] | undefined;
-  /** Only for `sharded`. */
   readonly shards?: number | undefined;
 }
 

@@ -85,14 +85,12 @@ const EXPECTED_STREAM = 'Nats-Expected-Stream';
 /** Not a valid stream name. */
 const NO_STREAM = 'none.of.all';
 
-/** Sends a probe; its answer arrives on `reply`. */
 export function probeStuck(connection: NatsConnection, subject: string, reply: string): void {
   const head = headers();
   head.set(EXPECTED_STREAM, NO_STREAM);
   connection.publish(subject, '', { reply, headers: head });
 }
 
-/** Returns true if a stream answered the probe. */
 export function isStuckAnswer({ data }: Pick<Msg, 'data'>): boolean {
   const answer = jsonOf(data) as { readonly error?: { readonly err_code?: number } } | undefined;
   return answer?.error?.err_code === API.otherStream;

@@ -57,7 +57,6 @@ interface Place {
   readonly first: number;
 }
 
-/** Returns the sequence from which `wanted` messages follow. */
 async function placeOf(
   wanted: number,
   all: Place,

@@ -5,7 +5,6 @@ import { batchFrom, type StreamMessage } from './direct-get.js';
 import type { ErasePorts } from './erase-messages.js';
 import { newestMessage } from './newest-page.js';
 
-/** The contents of a shard by the server's counters. */
 interface ShardCounts {
   readonly stream: string;
   readonly last: number;
@@ -64,7 +63,6 @@ export function shardActivity({ connection, jsm, timeoutMs }: ErasePorts) {
     return newest && { session, sequence: newest.seq, at: newest.time.toISOString() };
   }
 
-  /** Throws as `shardCounts`. */
   return async (shards: number): Promise<ActiveSession[]> => {
     const seen = new Set<names.Token>();
     for await (const shard of shardCounts(jsm, shards)) {

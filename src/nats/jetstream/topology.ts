@@ -24,7 +24,6 @@ export interface TopologyOptions {
   readonly replicas: number;
 }
 
-/** Access of a store to its stream. */
 export interface StorePorts extends TopologyOptions {
   readonly connection: NatsConnection;
   readonly jsm: JetStreamManager;
@@ -65,7 +64,6 @@ export function subjectsOf(stream: string): string | undefined {
   return shard === undefined ? STREAMS.get(stream) : names.shardSubjects(shard);
 }
 
-/** Prompts per session. */
 export const RING_SIZE = 200;
 
 /** Gap behind the old numbers when a stream is created again. */
@@ -149,7 +147,6 @@ export async function createLearningsStream(
  */
 const SHARD_DEDUPE_MS = 30_000;
 
-/** Metadata key with the number of shards. */
 export const SHARDS = 'throughline.shards';
 
 /**

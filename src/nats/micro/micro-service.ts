@@ -39,7 +39,6 @@ export async function startService(
   connection: NatsConnection,
   options: ServiceOptions,
 ): Promise<RunningService> {
-  const { name, logger } = options;
   const inHand = new Set<Promise<void>>();
   const counts = new EndpointCounts();
   let latest: Service | undefined;
@@ -47,7 +46,7 @@ export async function startService(
     latest = await listen(connection, options, { inHand, counts });
     return latest;
   };
-  const stop = await keepService({ connection, name, logger, start });
+  const stop = await keepService(connection, options, start);
   return {
     totals: () => counts.totals(),
     listens: () => latest?.isStopped === false && !connection.isClosed(),
@@ -151,14 +150,6 @@ function keepDiscoverable(service: Service, maxPayload: () => number | undefined
 
 const FIRST_PAUSE_MS = 250;
 
-interface KeptServiceOptions {
-  readonly connection: NatsConnection;
-  readonly name: string;
-  readonly logger: Logger;
-  /** Starts the service and resolves when it listens. */
-  readonly start: () => Promise<Service>;
-}
-
 /**
  * Starts a service, and restarts it with backoff whenever the client has stopped it: a single denied subscription, for example
  * after a change of permissions, stops all endpoints for good.
@@ -166,8 +157,11 @@ interface KeptServiceOptions {
  * @returns stops it
  * @throws the error of the first start
  */
-async function keepService(options: KeptServiceOptions): Promise<() => Promise<void>> {
-  const { connection, name, logger, start } = options;
+async function keepService(
+  connection: NatsConnection,
+  { name, logger }: ServiceOptions,
+  start: () => Promise<Service>,
+): Promise<() => Promise<void>> {
   const closing = new AbortController();
   let service = await start();
 
@@ -373,7 +367,6 @@ export interface Endpoint {
   readonly bySession?: boolean;
   /** Advice for a reply that is too large: `maxFacts or maxTokens`. */
   readonly lower?: string;
-  /** Statistics besides requests and errors. */
   readonly stats?: () => unknown;
 }
 
@@ -395,12 +388,12 @@ export function healthEndpoint(service: string, health: () => Promise<object>): 
 
 /** Returns the endpoint for a single session, on a subject that can be permitted individually. */
 export function ofOneSession(endpoint: Endpoint): Endpoint {
-  const { name, subject, description, handle, lower } = endpoint;
+  const { stats: _, bySession: _of, ...rest } = endpoint;
+  const { name, subject, description } = endpoint;
   return {
+    ...rest,
     name: `${name}-session`,
     subject: `${subject}.*`,
     description: `${description}; of one session`,
-    handle,
-    ...(lower !== undefined && { lower }),
   };
 }

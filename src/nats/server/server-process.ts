@@ -47,7 +47,6 @@ const HOST = '127.0.0.1';
 /** The server reads its store before it answers: ten thousand streams take ten seconds, more on a busy machine. */
 const READY_WITHIN_MS = 60_000;
 const POLL_MS = 4;
-/** The end of a log that an error shows. */
 const TAIL_LINES = 12;
 const TAIL_BYTES = 16 * 1024;
 
@@ -117,7 +116,6 @@ interface Exit {
 interface ServerChild extends Pick<RunningServer, 'pid' | 'exited' | 'stop' | 'kill'> {
   /** Undefined while the process runs. */
   exit(): Exit | undefined;
-  /** The reason why the process could not be started, if so. */
   spawnFault(): Error | undefined;
 }
 
@@ -237,11 +235,9 @@ export function portProblem(port: number): Promise<string | undefined> {
   });
 }
 
-/** Ports that are tried where another program has the wanted one. */
 const PORTS = 100;
 const MAX_PORT = 65_535;
 
-/** Returns a port, or the next free one if another program has it. */
 async function freePort(wanted: number): Promise<number> {
   for (let port = wanted; port < wanted + PORTS && port <= MAX_PORT; port += 1)
     if ((await portProblem(port)) !== 'EADDRINUSE') return port;
@@ -261,10 +257,8 @@ export function openStore(given: string): Promise<string> {
   });
 }
 
-/** System codes of a full disk or quota. */
 const NO_ROOM: ReadonlySet<string | undefined> = new Set(['ENOSPC', 'EDQUOT']);
 
-/** Works on the files of a store and maps system errors to ours. */
 export async function inStore<T>(storeDir: string, work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();

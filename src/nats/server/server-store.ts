@@ -9,7 +9,7 @@ import {
   readRegularFile,
   writePrivateFile,
 } from '../../engine/files/user-state.js';
-import { isObject } from '../../shared/text.js';
+import { isObject, jsonOf } from '../../shared/text.js';
 import {
   belongsToUs,
   identityOf,
@@ -45,14 +45,11 @@ export interface StoreNote {
 /** `orphan`: the server still runs, although its starter was killed. */
 export type StoreUse = StoreNote & { readonly by: 'starter' | 'server' | 'orphan' };
 
-/** A store's lock, held by this process. */
 export interface StoreLock {
-  /** Adds to the pid file. */
   note(more: Partial<StoreNote>): void;
   release(): void;
 }
 
-/** Returns the current use of a store, if any. */
 export function storeUse(storeDir: string): StoreUse | undefined {
   const note = readNote(join(storeDir, PID_FILE));
   if (note === undefined) return undefined;
@@ -257,17 +254,9 @@ export function tokenOf(storeDir: string, file = TOKEN_FILE): string | undefined
 
 /** Returns `undefined` for a missing or unreadable note, such as one from a power failure. */
 function readNote(file: string): StoreNote | undefined {
-  const note = readJson(file);
+  const read = readRegularFile(file, MAX_NOTE);
+  const note = read instanceof Buffer ? jsonOf(read) : undefined;
   return isNote(note) ? note : undefined;
-}
-
-function readJson(file: string): unknown {
-  try {
-    const read = readRegularFile(file, MAX_NOTE);
-    return read instanceof Buffer ? JSON.parse(read.toString('utf8')) : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function isNote(value: unknown): value is StoreNote {

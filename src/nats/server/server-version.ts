@@ -3,7 +3,6 @@ import { mkdir } from 'node:fs/promises';
 import { dirname, isAbsolute, join } from 'node:path';
 import { systemCode, ThroughlineError } from '../../contracts/errors.js';
 
-/** Environment variables, passed in as data. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 const PINNED = '2.15.0';

@@ -40,7 +40,6 @@ export const GONE = Symbol('gone');
 /** A value as it is stored: a text, or an object as JSON on one line; `undefined` for a deletion marker. */
 type Value = object | string | undefined;
 
-/** Computes the next value from the stored one. */
 export type Next = (
   last: StreamMessage | undefined,
 ) => Value | typeof KEPT | typeof GONE | Promise<Value | typeof KEPT>;

@@ -24,7 +24,7 @@ import type {
   Unwatch,
 } from '../../engine/ports/session-log.js';
 import { pause } from '../../engine/runtime/pacing.js';
-import { followEvents } from '../connection/connect-nats.js';
+import { followEvents, listenerOn } from '../connection/connect-nats.js';
 import { API, apiCode, ifExists, isNoResponders, toThroughlineError } from '../connection/nats-errors.js';
 import type { PubOutcome } from '../jetstream/acked-publisher.js';
 import { batchFrom, readStream, readTail, type StreamMessage } from '../jetstream/direct-get.js';
@@ -41,7 +41,6 @@ import {
 } from '../jetstream/topology.js';
 import { generationOf, NONE_FORGOTTEN } from './nats-session-lifecycle.js';
 
-/** Poll interval for a lagging replica. */
 const LAG_PAUSE_MS = 2;
 /** After this time the leader is asked if the message still exists. */
 const LONG_LAG_MS = 100;
@@ -88,14 +87,13 @@ interface Append {
  * answers a read and may lag: it is asked again until it shows what this process has appended or was told by `newest`.
  */
 class NatsEventLog<Event extends { readonly type: string }> implements EventLog<Event>, EventRemoval {
-  readonly #ports: StorePorts;
+  protected readonly ports: StorePorts;
   readonly #layout: LogLayout<Event>;
   readonly #streams: KeyStreams;
-  /** Epoch of the stream of each key, as of the last read. */
   readonly #read = new LRUCache<Token, string>({ max: MAX_READ });
 
   constructor(ports: StorePorts, layout: LogLayout<Event>, streams: KeyStreams) {
-    this.#ports = ports;
+    this.ports = ports;
     this.#layout = layout;
     this.#streams = streams;
   }
@@ -152,7 +150,7 @@ class NatsEventLog<Event extends { readonly type: string }> implements EventLog<
 
   async #epoch(key: Token): Promise<Epoch> {
     const { stream, format } = this.#layout;
-    const request = this.#ports.jsm.streams.info(stream(key));
+    const request = this.ports.jsm.streams.info(stream(key));
     return (await ifExists(request, `asking for the stream of ${format.kind} ${key}`))?.created;
   }
 
@@ -252,7 +250,7 @@ class NatsEventLog<Event extends { readonly type: string }> implements EventLog<
   async #newestAt(key: Token, subjects: string): Promise<StoredMsg | undefined> {
     const { stream, format } = this.#layout;
     try {
-      return await newestMessage(this.#ports.jsm, stream(key), subjects);
+      return await newestMessage(this.ports.jsm, stream(key), subjects);
     } catch (error) {
       throw toThroughlineError(error, `reading ${format.kind} ${key}`);
     }
@@ -264,16 +262,16 @@ class NatsEventLog<Event extends { readonly type: string }> implements EventLog<
     const filter = subject(key, '>');
     if (!hasOwnStreams) {
       const options = { through: sequence - 1, unhurried: true, ...(mayGoOn && { mayGoOn }) };
-      return eraseMessages(this.#ports, stream(key), filter, options);
+      return eraseMessages(this.ports, stream(key), filter, options);
     }
-    const purging = this.#ports.jsm.streams.purge(stream(key), { filter, seq: sequence });
+    const purging = this.ports.jsm.streams.purge(stream(key), { filter, seq: sequence });
     return (await ifExists(purging, `removing events of ${key}`))?.purged ?? 0;
   }
 
   watch(key: Token, onEvent: () => void): Unwatch {
     const { subject, intake = subject } = this.#layout;
     const heard = intake(key, '>');
-    const subscription = this.#ports.connection.subscribe(heard, { callback: () => onEvent() });
+    const subscription = this.ports.connection.subscribe(heard, { callback: () => onEvent() });
     return () => subscription.unsubscribe();
   }
 
@@ -289,7 +287,7 @@ class NatsEventLog<Event extends { readonly type: string }> implements EventLog<
     const { stream, lifecycle } = this.#layout;
     if (generation !== undefined && lifecycle !== undefined && generationOf(lifecycle, key) !== generation)
       return Promise.reject(beingForgotten(key));
-    return this.#ports.publisher.publish(subject, body, {
+    return this.ports.publisher.publish(subject, body, {
       stream: stream(key),
       // Message ids are unique per stream, whatever the subject.
       ...(messageId !== undefined && { messageId: `${key}:${messageId}` }),
@@ -307,7 +305,7 @@ class NatsEventLog<Event extends { readonly type: string }> implements EventLog<
 
   async #messages(key: Token, stream: LogStream, wanted: ReadRange): Promise<StreamMessage[]> {
     const { after, through = Number.MAX_SAFE_INTEGER, limit, at = '>' } = wanted;
-    const { connection, timeoutMs } = this.#ports;
+    const { connection, timeoutMs } = this.ports;
     const { format, stream: nameOf, subject } = this.#layout;
     const filter = subject(key, at);
     const range = { from: after + 1, through, ...(limit !== undefined && { limit }) };
@@ -349,7 +347,7 @@ class NatsEventLog<Event extends { readonly type: string }> implements EventLog<
     const { stream, subject } = this.#layout;
     const query = { seq: after + 1, next_by_subj: subject(key, '>') };
     try {
-      return (await this.#ports.jsm.streams.getMessage(stream(key), query)).seq;
+      return (await this.ports.jsm.streams.getMessage(stream(key), query)).seq;
     } catch (error) {
       const code = apiCode(error);
       if (code === API.streamNotFound) this.#streams.invalidate(key);
@@ -377,11 +375,9 @@ export class NatsSessionLog
   extends NatsEventLog<SessionEvent>
   implements SessionLog, SessionActivity, NewestResults
 {
-  readonly #ports: StorePorts;
   readonly #layout: names.SessionLayout;
   readonly #shards: ReturnType<typeof shardActivity>;
 
-  /** @param lifecycle default: none is forgotten */
   constructor(ports: StorePorts, layout: names.SessionLayout, lifecycle = NONE_FORGOTTEN) {
     const { jsm } = ports;
     const stream = (session: Token) => names.streamOf(layout, session);
@@ -410,13 +406,12 @@ export class NatsSessionLog
       },
       streams,
     );
-    this.#ports = ports;
     this.#layout = layout;
     this.#shards = shardActivity(ports);
   }
 
   async newestResults(session: Token): Promise<NewestAt[]> {
-    const { connection, timeoutMs } = this.#ports;
+    const { connection, timeoutMs } = this.ports;
     const wanted = { multi_last: [names.sessionSubject(session, RESULT_PATHS)] };
     const stream = names.streamOf(this.#layout, session);
     const { messages } = await batchFrom(connection, stream, wanted, timeoutMs).catch((error: unknown) => {
@@ -434,14 +429,16 @@ export class NatsSessionLog
     const layout = this.#layout;
     try {
       if (layout.layout === 'sharded') return await this.#shards(layout.shards);
-      return activeOf(await listedStreams(this.#ports.jsm, names.ALL_SESSIONS));
+      return activeOf(await listedStreams(this.ports.jsm, names.ALL_SESSIONS));
     } catch (error) {
       throw toThroughlineError(error, 'listing sessions');
     }
   }
 
   follow(onMoved: (session: Token) => void): Unwatch {
-    return followEvents(this.#ports.connection, onMoved, [names.PUBLISHED_EVENTS[this.#layout.layout]]);
+    return followEvents(listenerOn(this.ports.connection), ({ session }) => onMoved(session), [
+      names.PUBLISHED_EVENTS[this.#layout.layout],
+    ]);
   }
 }
 
@@ -461,8 +458,6 @@ function activeOf({ found, leaderless }: { readonly found: StreamInfo[]; readonl
 }
 
 export class NatsLearningLog extends NatsEventLog<LearningEvent> implements LearningLog {
-  readonly #ports: StorePorts;
-
   constructor(ports: StorePorts) {
     const { jsm } = ports;
     const nameOf = () => names.LEARNINGS_STREAM;
@@ -479,11 +474,10 @@ export class NatsLearningLog extends NatsEventLog<LearningEvent> implements Lear
       asksForStream: 'always',
     } as const;
     super(ports, layout, streams);
-    this.#ports = ports;
   }
 
   async projects(): Promise<Token[]> {
-    const request = this.#ports.jsm.streams.info(names.LEARNINGS_STREAM, {
+    const request = this.ports.jsm.streams.info(names.LEARNINGS_STREAM, {
       subjects_filter: names.LEARNINGS_SUBJECTS,
     });
     const { state } = (await ifExists(request, 'listing the projects')) ?? {};

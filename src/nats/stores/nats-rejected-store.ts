@@ -14,6 +14,7 @@ import {
 import type { RejectedEntry, RejectedStore } from '../../engine/ports/dispatch-source.js';
 import { defined } from '../../shared/collections.js';
 import { clipText, oneLine } from '../../shared/text.js';
+import { maxPayload } from '../connection/connect-nats.js';
 import { toThroughlineError } from '../connection/nats-errors.js';
 import { publishCreating } from '../jetstream/acked-publisher.js';
 import { readStream, type StreamMessage } from '../jetstream/direct-get.js';
@@ -23,8 +24,6 @@ import { ensureRejectedStream, type StorePorts } from '../jetstream/topology.js'
 /** Size of subject and headers. */
 const HEADER_ROOM = 8192;
 const MAX_REASON = 500;
-/** Used if the server does not announce its maximum payload. */
-const USUAL_PAYLOAD = 1024 * 1024;
 
 /**
  * Rejected dispatches in the stream `DISPATCH_REJECTED`: the body as it was, the reason in headers. Of a body that does not fit
@@ -45,7 +44,7 @@ export function rejectedStore(ports: StorePorts): RejectedStore {
   return {
     async put(rejected) {
       const { session, role, sequence, at, body, fix, meant } = rejected;
-      const limit = connection.info?.max_payload ?? USUAL_PAYLOAD;
+      const limit = maxPayload(connection);
       const stored = body.subarray(0, Math.max(limit - HEADER_ROOM, Math.floor(limit / 2)));
       const subject = rejectedSubject(session, role);
       const options = {
@@ -147,7 +146,6 @@ function foreignIn({ headers, foreign }: StreamMessage): string | undefined {
     : 'not a rejected result: the reply to a request, or published by someone else';
 }
 
-/** Headers are single lines. */
 function headerText(text: string): string {
   return clipText(oneLine(text), MAX_REASON);
 }

@@ -22,9 +22,7 @@ import type { StreamMessage } from '../jetstream/direct-get.js';
 import { KEPT, KvBucket, type LifecycleOptions } from './kv-bucket.js';
 
 const PREFIX = `$KV.${LIFECYCLE_BUCKET}.`;
-/** Cached hashes of names. */
 const MAX_HASHED = 10_000;
-/** Poll interval without announcements. */
 const LOOK_EVERY_MS = 800;
 /** A look whose answer was lost with a connection must not delay the next one for long. */
 const LOOK_TIMEOUT_MS = 1000;
@@ -49,7 +47,6 @@ export class NatsSessionLifecycle implements SessionLifecycle {
   readonly #bucket: KvBucket;
   /** Each record at its highest revision, by key. */
   readonly #known = new Map<string, Known>();
-  /** The records with a name. */
   readonly #named = new Map<Token, LifecycleRecord>();
   /** Hashes of names: the extractor looks one up for each result. */
   readonly #keys = new LRUCache<Token, string>({ max: MAX_HASHED });

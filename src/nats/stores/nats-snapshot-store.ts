@@ -4,13 +4,13 @@ import type { NatsConnection } from 'nats';
 import { SNAPSHOT_BUCKET, type Token } from '../../contracts/names.js';
 import type { ForgottenSessions } from '../../engine/ports/session-lifecycle.js';
 import type { SaveOutcome, SnapshotStore, StoredSnapshot } from '../../engine/ports/session-log.js';
+import { maxPayload } from '../connection/connect-nats.js';
 import { toThroughlineError } from '../connection/nats-errors.js';
 import { readStream, type StreamMessage } from '../jetstream/direct-get.js';
 import { snapshotSequence } from '../jetstream/topology.js';
 import { type BucketKind, type BucketOptions, isDeletion, KEPT, KvBucket } from './kv-bucket.js';
 import { minRetainedSequence, NONE_FORGOTTEN } from './nats-session-lifecycle.js';
 
-/** Size of subject and headers in a message of the largest size. */
 const ENVELOPE_BYTES = 4096;
 const HISTORY = 5;
 
@@ -43,7 +43,6 @@ export function snapshotStore(connection: NatsConnection, options: SnapshotStore
     return snapshotIn(last) ?? (await history(key)).at(-1);
   }
 
-  /** Returns the snapshots of a key, oldest first. */
   async function history(key: Token): Promise<StoredSnapshot[]> {
     const subject = `$KV.${SNAPSHOT_BUCKET}.${prefix}${key}`;
     const stream = `KV_${SNAPSHOT_BUCKET}`;
@@ -79,7 +78,7 @@ export function snapshotStore(connection: NatsConnection, options: SnapshotStore
     },
 
     async save(key: Token, snapshot: StoredSnapshot): Promise<SaveOutcome> {
-      const limit = (connection.info?.max_payload ?? 1024 * 1024) - ENVELOPE_BYTES;
+      const limit = maxPayload(connection) - ENVELOPE_BYTES;
       const text = await packedText(snapshot.sequence, snapshot.text, limit);
       await lifecycle.refreshed();
       // A late write for a forgotten session.

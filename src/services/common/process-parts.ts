@@ -93,7 +93,6 @@ export type Relevance = (
   limits: SearchLimits,
 ) => Promise<Relevant>;
 
-/** The learnings of projects, shared by the services of one process. */
 export interface Projects {
   readonly reader: ProjectReader;
   readonly command: ProjectCommander;
@@ -168,12 +167,10 @@ export async function knownSessions(
   return { table, feed, now };
 }
 
-/** The parts of a process that its services are opened with. */
 export interface Process extends Serving {
   readonly nats: NatsPorts;
   readonly sessions: ReturnType<typeof openSessions>;
   readonly projects: Projects;
-  /** Opens the table of sessions with the first call. */
   readonly known: () => Promise<KnownSessions>;
 }
 

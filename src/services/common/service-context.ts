@@ -15,12 +15,10 @@ import type { NatsAddress } from '../../nats/connection/nats-access.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
 import type { ProgressTracker } from './progress-tracker.js';
 
-/** Start parameters of every service; `shutdown` stops it. */
 export interface Context {
   readonly config: Config;
   readonly logger: Logger;
   readonly shutdown: Shutdown;
-  /** Default: not exposed. */
   readonly monitoring?: Monitoring;
   /** Adds the session to spans. Default: false. */
   readonly traceSessions?: boolean;
@@ -79,7 +77,6 @@ export function natsOptions(url: NatsAddress, name: string, config: Config, logg
   return { ...config, url, name, logger, wanted: config };
 }
 
-/** The last logged warning or error, without foreign text. */
 export interface Incident {
   readonly at: string;
   readonly level: 'warn' | 'error';
@@ -97,7 +94,6 @@ export interface Incidents {
 
 /** The health of a process, shown in the statistics of its micro services. */
 export interface HealthParts {
-  /** Name of the machine or container. */
   readonly host: string;
   readonly pid: number;
   readonly uptimeMs: () => number;

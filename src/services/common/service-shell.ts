@@ -28,7 +28,6 @@ export type Asked<Name extends RequestName> =
 export type Handler<Name extends RequestName> = (values: Asked<Name>) => Promise<ReplyTo<Name>>;
 export type Handlers<Name extends RequestName> = { readonly [Each in Name]: Handler<Each> };
 
-/** Checks a request by its row before its handler. */
 export function checkedHandler<Name extends RequestName>(name: Name, handle: Handler<Name>) {
   const { request: schema } = rowOf(name);
   return async (request: unknown): Promise<ReplyTo<Name>> => {
@@ -38,7 +37,6 @@ export function checkedHandler<Name extends RequestName>(name: Name, handle: Han
   };
 }
 
-/** Makes the endpoint of a request from its row. */
 export function endpointOf(
   subject: RequestName,
   handle: Endpoint['handle'],
@@ -58,9 +56,7 @@ export function endpointsOf(handlers: Partial<Handlers<RequestName>>): Endpoint[
   });
 }
 
-/** The requests of a service, and what it counts. */
 export interface Service {
-  /** Its own numbers in its health. */
   readonly numbers: () => object | Promise<object>;
   readonly metrics?: readonly Collector[];
   /** Default: only its health. */

@@ -36,7 +36,6 @@ interface KnownFigures {
   readonly project: string | undefined;
   /** A list is searched in this text: name, title, project, goal, needs and agents, in lower case. */
   readonly searchText: string;
-  /** See `needRank`. */
   readonly rank: number;
   readonly isStalled: boolean;
   readonly text: string;
@@ -56,7 +55,6 @@ type KeptRow = { -readonly [Field in keyof Row]: Row[Field] } & {
 
 export class SessionTable {
   readonly #rows = new Map<Token, KeptRow>();
-  /** Rows whose figures may be stale, newest last. */
   readonly #stale = new Set<KeptRow>();
   readonly #now: () => number;
 
@@ -86,7 +84,6 @@ export class SessionTable {
     return (this.#stale as ReadonlySet<Row>).has(row);
   }
 
-  /** Handles a hint that an event was published. */
   moved(session: Token): void {
     const row = this.#row(session);
     const now = this.#now();

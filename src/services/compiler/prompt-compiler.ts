@@ -44,11 +44,9 @@ interface PromptCompilerOptions {
   readonly tokenizers: (name: TokenizerName) => Promise<Tokenizer>;
   readonly learnings: PromptLearnings;
   readonly wordVectors: WordVectorsLoader;
-  /** Limits the requests that wait for a dispatch. */
   readonly waiters: ConcurrencyLimit;
   /** Longest wait for the dispatch in `after`, in milliseconds. */
   readonly afterTimeoutMs: number;
-  /** Default: not exposed. */
   readonly times?: CompileTimes;
 }
 
@@ -99,7 +97,6 @@ interface Compiled {
   readonly resolved: CompileRequest;
 }
 
-/** Adds the repairs to the facts, if the reply includes them. */
 async function withFactRepairs(
   session: Token,
   reply: CompileReply,
@@ -226,23 +223,19 @@ function ledgerReport({ run, dispatches }: SessionState, taskId: string, refresh
 type Kind = CompileRequest['kind'];
 type ByStage = Readonly<Record<CompileStage, Durations>>;
 
-/** Durations of compiles by kind and stage. */
 export class CompileTimes {
   readonly #kinds = new Map<Kind, ByStage>();
 
-  /** Starts the clock of a compile. */
   begin(kind: Kind, started: number) {
     const stages = this.#kinds.get(kind) ?? recordOf(COMPILE_STAGES, () => new Durations());
     this.#kinds.set(kind, stages);
     let last = started;
     return {
-      /** Ends a stage. */
       lap: (stage: Exclude<CompileStage, 'total'>) => {
         const now = performance.now();
         stages[stage].observe(now - last);
         last = now;
       },
-      /** Ends the compile and returns its duration in milliseconds. */
       done: () => {
         const ms = performance.now() - started;
         stages.total.observe(ms);
@@ -251,7 +244,6 @@ export class CompileTimes {
     };
   }
 
-  /** Total number and duration of compiles. */
   get totals(): { readonly count: number; readonly ms: number } {
     const all = [...this.#kinds.values()].map(({ total }) => total);
     return {

@@ -27,7 +27,6 @@ import type { Forgetting } from '../common/process-parts.js';
  */
 interface PromptKeeperOptions {
   readonly ring: Pick<NatsPorts['prompts'], 'keep'>;
-  /** Redacts requests before they are stored. */
   readonly secrets: SecretScanner;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -100,7 +99,6 @@ export class PromptKeeper {
   }
 }
 
-/** A compiled prompt as the request path enqueues it, unprocessed. */
 interface CompiledNow {
   readonly id: string;
   readonly at: string;
@@ -114,7 +112,6 @@ interface CompiledNow {
 /** Maximum bytes of a stored request; the texts of a larger one are cut to so many characters each. */
 const MAX_REQUEST = 32_768;
 const CUTS = [6000, 1500, 300, 60];
-/** Facts that are listed individually. */
 const MAX_FACTS = 100;
 
 /** Converts a prompt for storage. Secrets are redacted before cutting, because half a secret is not recognised. */
@@ -192,7 +189,6 @@ interface TelemetryOptions {
   readonly store: Pick<NatsPorts['telemetry'], 'load' | 'add'>;
   readonly log: Pick<SessionLog, 'read'>;
   readonly logger: Logger;
-  /** Default: no session is forgotten. */
   readonly lifecycle?: Forgetting;
   /** Interval in milliseconds. Default: 2000. */
   readonly everyMs?: number;
@@ -239,7 +235,6 @@ export class Telemetry {
     this.#count(session, { ...NO_TELEMETRY, errors: { [code]: 1 } });
   }
 
-  /** Writes what is left. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     await this.#writing.stop();

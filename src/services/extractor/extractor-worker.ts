@@ -97,7 +97,6 @@ interface ExtractorStats {
   retried: number;
   readonly recordedBy: Partial<Record<Role, number>>;
   readonly rejectedFor: Partial<Record<ErrorCode, number>>;
-  /** Redacted secrets by rule. */
   readonly redacted: SecretCounts;
   readonly repaired: Record<string, number>;
 }
@@ -105,7 +104,6 @@ interface ExtractorStats {
 export interface Extractor {
   readonly stats: Readonly<ExtractorStats>;
   inHand(): number;
-  /** Sessions whose logs reject writes. */
   setAside(): SetAside;
   /** Stops fetching, puts waiting dispatches back, and waits for those in progress. */
   stop(): Promise<void>;

@@ -36,7 +36,6 @@ export interface ResultWriterPorts {
 /** How a dispatch counts in its session: recorded, or rejected with an error. */
 export type Counted = { readonly rejected?: DispatchRejected['data']['error'] };
 
-/** What this process knows of a session's results. */
 interface KnownResults {
   /** The dispatches stored since it first met the session; its floor is the newest one at that time. */
   readonly counted: CountedDispatches;
@@ -59,7 +58,6 @@ const LAG_PAUSE_MS = 3;
 /** Appends that are refused although nothing new can be read, and those after which the session is met again. */
 const MAX_TRIES = 12;
 const TRIES_AS_KNOWN = 6;
-/** Loads of the state from a lagging replica. */
 const MAX_LOADS = 200;
 
 const RECORDED: Counted = {};
@@ -273,7 +271,6 @@ export class StatementWriter {
   readonly #floors = new LRUCache<Token, number>({ max: MOST_SESSIONS });
   /** By session: ends when the newest event that waits is being appended. */
   readonly #turns = new Map<Token, Promise<void>>();
-  /** Statements that are being appended. */
   readonly #appending = new Map<Token, Set<Promise<unknown>>>();
 
   constructor(log: Pick<SessionLog, 'read'>, reader: Pick<SessionReader, 'load'>) {

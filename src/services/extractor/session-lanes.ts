@@ -54,7 +54,6 @@ export class SessionLane {
   #refusals = 0;
   #last: OpenCircuit | undefined;
   #lastReturn = 0;
-  /** Dispatches put back, by the time of their return. */
   readonly #putBackUntil = new Map<number, number>();
 
   constructor(session: string) {
@@ -107,7 +106,6 @@ export class SessionLane {
     return Math.max(0, this.#pausedUntil - now);
   }
 
-  /** Allows the next attempt immediately. */
   endPause(): void {
     this.#pausedUntil = 0;
   }
@@ -139,7 +137,6 @@ export interface SetAside {
   readonly sessions: number;
   /** Approximate number of their dispatches that this extractor has seen. */
   readonly dispatches: number;
-  /** Those set aside for longest. */
   readonly worst: readonly OpenCircuit[];
 }
 
@@ -168,7 +165,6 @@ export function retryDelay(delivery: number, random: number): number {
  * Pure state machine: it starts nothing and reads only the given clock.
  */
 interface LaneOptions {
-  /** Maximum number of dispatches in progress. */
   readonly maxActive: number;
   /** Milliseconds since 1970, monotonic. */
   readonly now: () => number;
@@ -188,13 +184,11 @@ const FLOODING = 1 / 8;
 const TROUBLED_EVERY_MS = 1;
 /** Fraction of the measured processing time after which the next one returns: rather too early than too late. */
 const SOONER = 0.8;
-/** Interval of the throughput measurement. */
 const MEASURED_MS = 200;
 /** Dispatches whose failures are remembered; an evicted one is retried longer. */
 const MAX_REMEMBERED = 10_000;
 /** Remembered lanes; the breaker of an evicted one opens again after three attempts. */
 const MAX_LANES = 10_000;
-/** Sessions that are named as set aside. */
 const MAX_LISTED = 10;
 
 export class SessionLanes {
@@ -413,13 +407,11 @@ interface TurnsOptions {
   readonly isAwaited?: () => boolean;
 }
 
-/** Lane of dispatches whose subject names no session. */
 const NO_SESSION = '';
 const AT_ONCE_MS = 1;
 /** Dispatches started per turn of the event loop, by number and time: reading has priority, to get past a session's burst. */
 const MOST_A_TURN = 128;
 const TURN_MS = 8;
-/** Dispatches started between two looks at the clock. */
 const LOOK_EVERY = 8;
 /** Interval of the warnings during shutdown, and the number of sessions that one names. */
 const WAITS_MS = 5000;

@@ -1,13 +1,13 @@
 import type { LiveEvents } from '../../contracts/inspector-api.js';
 import * as names from '../../contracts/names.js';
 import type { LiveTransport } from '../../engine/ports/client-transport.js';
+import { followEvents } from '../../nats/connection/connect-nats.js';
 
 type Browser = ReadableStreamDefaultController<Uint8Array<ArrayBuffer>>;
 
 const HEARTBEAT_MS = 15_000;
 /** A browser with more queued is too slow: its stream ends, and it connects again and reloads what it shows. */
 const MAX_QUEUED_BYTES = 1024 * 1024;
-/** Throttle per subject. */
 const THROTTLE = { everyMs: 30, settledMs: 1000 };
 
 /**
@@ -65,8 +65,8 @@ export class LiveFeed {
       () => clearInterval(beat),
       transport.onState(() => this.#tell(this.#state())),
       // The subjects of the other layout stay silent.
-      ...Object.values(names.PUBLISHED_EVENTS).map((subjects) =>
-        transport.listen(subjects, (subject) => this.#happened(subject)),
+      followEvents(transport.listen, (event, subject) =>
+        this.#changes.push(subject, { ...event, at: now() }),
       ),
       transport.listen(names.PROMPTS_SUBJECTS, (subject) => this.#compiled(subject)),
       transport.listen(names.rejectedSubjects(undefined, undefined), (subject) => this.#rejected(subject)),
@@ -83,11 +83,6 @@ export class LiveFeed {
   #leave(browser: Browser): void {
     this.#browsers.delete(browser);
     if (this.#browsers.size === 0) this.#stopListening();
-  }
-
-  #happened(subject: string): void {
-    const event = names.publishedEvent(subject);
-    if (event !== undefined) this.#changes.push(subject, { ...event, at: now() });
   }
 
   #compiled(subject: string): void {

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createAdaptorServer, type ServerType } from '@hono/node-server';
-import { messageOf, systemCode, ThroughlineError } from '../../contracts/errors.js';
+import { systemCode, type ThroughlineError } from '../../contracts/errors.js';
 import { INSPECTOR_PORT, type InspectorRole } from '../../contracts/inspector-api.js';
 import { builtFolder } from '../../engine/files/user-state.js';
+import { listenOn } from '../../engine/monitoring/monitoring-server.js';
 import type { NatsAddress } from '../../nats/connection/nats-access.js';
 import { openLiveTransport } from '../../nats/connection/nats-client-transport.js';
 import { type Context, namedLogger, natsOptions } from '../common/service-context.js';
@@ -88,8 +88,8 @@ async function closed(server: ServerType): Promise<void> {
   await ended;
 }
 
-/** Ports tried from the default on, before any free one. */
 const TRIES = 20;
+const NOT_LISTENING = ['the inspector cannot listen', 'choose another one with --inspector-port'] as const;
 
 /**
  * Listens on the port; without one on the default port or the next free one.
@@ -97,40 +97,14 @@ const TRIES = 20;
  * @throws ThroughlineError `config_invalid` if it cannot listen
  */
 async function listening(server: ServerType, host: string, port?: number): Promise<number> {
-  if (port !== undefined) return listenOn(server, host, port);
+  if (port !== undefined) return listenOn(server, host, port, NOT_LISTENING);
   for (let next = INSPECTOR_PORT; next < INSPECTOR_PORT + TRIES; next += 1) {
     try {
-      return await listenOn(server, host, next);
+      return await listenOn(server, host, next, NOT_LISTENING);
     } catch (fault) {
       const { cause } = fault as ThroughlineError;
       if (systemCode(cause) !== 'EADDRINUSE') throw fault;
     }
   }
-  return listenOn(server, host, 0);
-}
-
-async function listenOn(server: ServerType, host: string, port: number): Promise<number> {
-  await new Promise<void>((resolve, reject) => {
-    const onError = (cause: Error) => reject(notListening(host, port, cause));
-    server.once('error', onError);
-    server.listen(port, host, () => {
-      server.off('error', onError);
-      resolve();
-    });
-  });
-  return (server.address() as AddressInfo).port;
-}
-
-function notListening(host: string, port: number, cause: Error): ThroughlineError {
-  const why =
-    systemCode(cause) === 'EADDRINUSE'
-      ? 'another process uses that port: choose another one with --inspector-port'
-      : messageOf(cause);
-  return new ThroughlineError(
-    'config_invalid',
-    `the inspector cannot listen on ${host}, port ${port}: ${why}`,
-    {
-      cause,
-    },
-  );
+  return listenOn(server, host, 0, NOT_LISTENING);
 }

@@ -12,9 +12,7 @@ import { followRules, type RetentionPorts } from '../lifecycle/follow-retention.
 import { type ForgetPorts, forgetSessions } from '../lifecycle/forget-session.js';
 import { SessionKeeper } from './session-keeper.js';
 
-/** Interval of the search for due sessions, in milliseconds. */
 const TICK_MS = 500;
-/** Interval for recording dispatch numbers. */
 const NUMBERS_MS = 60_000;
 
 /** Opens `keeper`: background work on sessions. It answers only health requests. */
@@ -74,7 +72,6 @@ async function recordNumbers(
 export type LifecycleKeeperPorts = ForgetPorts &
   RetentionPorts & { readonly archiver: Archiver; readonly leases: LeaseStore };
 
-/** Pause after a failure, in milliseconds. */
 const AGAIN_MS = 5000;
 const LEASE_MS = 10_000;
 /** Interval of the retention rules; changed rules are followed within a minute. */

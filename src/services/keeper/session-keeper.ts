@@ -164,7 +164,6 @@ interface Waiting {
 
 interface Due {
   readonly session: Token;
-  /** True if its snapshot is due. */
   readonly rests: boolean;
 }
 

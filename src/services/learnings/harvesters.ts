@@ -21,11 +21,9 @@ interface ReviewHarvestOptions {
   readonly inBackground: ProjectCommander;
   /** Number of tasks that must make a demand before it is proposed. */
   readonly recurrence: number;
-  /** Default: no session is forgotten. */
   readonly lifecycle?: Forgetting;
 }
 
-/** A review whose event is stored. */
 export interface StoredReview {
   readonly session: Token;
   readonly returned: RoleResult;
@@ -77,7 +75,6 @@ interface NoteHarvesterOptions {
   readonly reader: Pick<SessionReader, 'load'>;
   readonly projects: ProjectReader;
   readonly inBackground: ProjectCommander;
-  /** Default: no session is forgotten. */
   readonly lifecycle?: Forgetting;
   readonly logger: Logger;
 }
@@ -112,7 +109,6 @@ export function noteHarvester(options: NoteHarvesterOptions) {
     schedule(session: Token): void {
       newest = round(session);
     },
-    /** Waits for the rounds that were scheduled. */
     stop: () => newest,
   };
 }

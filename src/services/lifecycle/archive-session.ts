@@ -7,7 +7,7 @@ import { clockBy, pause } from '../../engine/runtime/pacing.js';
 import { type Checkpoint, checkpointOf } from '../../memory/session/checkpoint.js';
 import { answer, append } from '../../memory/session/commands/session-decision.js';
 import type { SessionState } from '../../memory/session/session-state.js';
-import type { NatsPorts } from '../../nats/open-nats.js';
+import { maxPayload, type NatsConnection } from '../../nats/connection/connect-nats.js';
 import { generationOf } from '../../nats/stores/nats-session-lifecycle.js';
 import type { KnownSessions, Process } from '../common/process-parts.js';
 
@@ -120,12 +120,9 @@ export function checkpoint(
   );
 }
 
-/** Used if the server does not announce its maximum payload. */
-const USUAL_PAYLOAD = 1024 * 1024;
 /** Size of subject and headers. */
 const ENVELOPE_BYTES = 4096;
 
-/** Returns the ports of archiving, forgetting and retention. */
 export function lifecyclePorts(
   process: Pick<Process, 'nats' | 'sessions' | 'projects' | 'lifecycle' | 'logger'>,
   { table, feed, now }: KnownSessions,
@@ -155,6 +152,6 @@ export function lifecyclePorts(
   };
 }
 
-export function maxEventBytes({ info }: NatsPorts['connection']): number {
-  return (info?.max_payload ?? USUAL_PAYLOAD) - ENVELOPE_BYTES;
+export function maxEventBytes(connection: NatsConnection): number {
+  return maxPayload(connection) - ENVELOPE_BYTES;
 }

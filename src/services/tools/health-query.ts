@@ -16,14 +16,11 @@ export interface InstallationParts {
 
 interface HealthQueryOptions {
   readonly parts: InstallationParts;
-  /** The doctor's findings, without writes. */
   readonly quickCheck: () => Promise<readonly Finding[]>;
   readonly clock: Clock;
-  /** Deadline of a part, in milliseconds. */
   readonly partMs: number;
 }
 
-/** Time that the doctor's findings are cached. */
 const FINDINGS_MS = 30_000;
 
 type Findings = Pick<HealthShown, 'findings' | 'findingsAt'>;

@@ -51,7 +51,6 @@ function traceOf({ request: _, session: _of, ...trace }: KeptPrompt): PromptTrac
   return trace;
 }
 
-/** Rejected results that are counted by error code. */
 const MAX_REJECTED = 1000;
 
 /** Answers `telemetry-show`: the compilers' counters of a session, and figures from its log. */

@@ -210,7 +210,6 @@ export async function retryRejected(
   return sequence;
 }
 
-/** Throws if a result would count twice in its session. */
 async function requireUncounted(
   ports: RetryPorts,
   { id, session, sequence }: WholeRejection,

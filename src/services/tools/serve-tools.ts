@@ -11,6 +11,7 @@ import type {
 import type { Logger } from '../../engine/ports/logger-and-clock.js';
 import { systemClock } from '../../engine/runtime/pacing.js';
 import { COMMAND_NAMES, type CommandName, decide } from '../../memory/session/commands/decide-session.js';
+import { maxPayload } from '../../nats/connection/connect-nats.js';
 import { examine } from '../../nats/doctor/examine.js';
 import { healthOfServices } from '../../nats/doctor/service-findings.js';
 import { VERSION } from '../../version.js';
@@ -34,8 +35,6 @@ import { createTimelineService } from './timeline-query.js';
 import { createTraceService } from './trace-tools.js';
 
 const HEALTH_PART_MS = 1500;
-/** Used if the server does not announce its maximum payload. */
-const USUAL_PAYLOAD = 1024 * 1024;
 
 export async function openTools(parts: Process): Promise<Service> {
   const { config, shutdown, nats, sessions, projects } = parts;
@@ -48,7 +47,7 @@ export async function openTools(parts: Process): Promise<Service> {
     waiters: waitLimit(),
     afterTimeoutMs: config.afterTimeoutMs,
     maxBodyBytes: config.maxBodyBytes,
-    maxReplyBytes: () => nats.connection.info?.max_payload ?? USUAL_PAYLOAD,
+    maxReplyBytes: () => maxPayload(nats.connection),
     onNotes: (session: Token) => harvester.schedule(session),
   };
   const list = new SessionList(ports);
@@ -101,7 +100,6 @@ interface SessionToolsOptions {
   readonly logger: Logger;
   /** Applies archiving and reopening beyond their events. Default: nothing. */
   readonly archiver?: Pick<Archiver, 'requireCheckpointFits' | 'settle'>;
-  /** Called for each session whose notes or project changed. */
   readonly onNotes?: (session: Token) => void;
 }
 

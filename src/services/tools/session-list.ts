@@ -199,14 +199,12 @@ function wordsOf(text = ''): string[] {
   return text.toLowerCase().split(/\s+/).filter(Boolean);
 }
 
-/** The position of the last entry of a page. */
 interface PagePlace {
   /** 0 stalled, 1 waiting for a person, 2 others, 3 moved since the first page. */
   readonly rank: number;
   /** Time of the session's last event, in milliseconds since 1970. */
   readonly at: number;
   readonly session: string;
-  /** Time of the first page. */
   readonly asOf: number;
 }
 
@@ -215,11 +213,9 @@ const MOVED_SINCE = 3;
 interface Page {
   readonly rows: readonly Row[];
   readonly total: number;
-  /** Place of the last entry, if more follow. */
   readonly next: PagePlace | undefined;
 }
 
-/** A session at its position. */
 interface Selected extends Omit<PagePlace, 'asOf'> {
   readonly row: Row;
 }

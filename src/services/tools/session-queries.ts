@@ -22,9 +22,7 @@ import { withRepairs } from '../common/event-repairs.js';
 import type { ToolPorts } from '../common/service-context.js';
 import type { Asked, Handlers } from '../common/service-shell.js';
 
-/** Prompts shown that a fact was in. */
 const MAX_PROMPTS = 20;
-/** Ids listed in an error. */
 const MAX_CANDIDATES = 20;
 
 /** Answers the tools that show parts of a session's state, and those that retract or correct its facts. */

@@ -61,7 +61,6 @@ export function createTaskNext(ports: ClaimPorts): Handler<'tool.task-next'> {
   };
 }
 
-/** Returns the claims of other agents whose leases have ended. */
 async function endedClaims(
   { leases }: ClaimPorts,
   session: Token,

@@ -131,15 +131,8 @@ interface Backwards {
   readonly from: number;
   /** Exclusive end; 0 for all. */
   readonly above: number;
-  /** Filters of places. */
   readonly sources: readonly string[];
   readonly wanted: number;
-}
-
-/** All events from `downTo` to the previous stretch, newest first. */
-interface EventStretch {
-  readonly events: readonly StoredEvent[];
-  readonly downTo: number;
 }
 
 /** Maximum number of events per read: decoding blocks other requests. */
@@ -148,11 +141,12 @@ const NARROWEST = 32;
 /** Maximum width of a stretch; reads by type skip other events on the server. */
 const WIDEST = { everything: 4096, some: 65_536 };
 
-export async function* eventsBackwards(
+/** Yields all events from `downTo` to the previous stretch, newest first. */
+async function* eventsBackwards(
   log: Pick<SessionLog, 'read'>,
   session: Token,
   { from, above, sources, wanted }: Backwards,
-): AsyncGenerator<EventStretch> {
+): AsyncGenerator<{ readonly events: readonly StoredEvent[]; readonly downTo: number }> {
   const widest = sources.includes(EVERYTHING) ? WIDEST.everything : WIDEST.some;
   let width = Math.max(NARROWEST, Math.min(wanted, MOST_AT_ONCE));
   for (let high = from; high > above; ) {

@@ -18,7 +18,6 @@ const MAX_REASON = 300;
 
 /** Maximum size of an event's entries in characters, so that it fits one message. */
 const EVENT_SIZE = 400_000;
-/** Events per read in the search for an entry. */
 const PAGE = 200;
 
 export function createTraceService({
@@ -113,7 +112,6 @@ export function createTraceService({
       const { entry, ...where } = await find(session, id, intentId);
       return { ...where, entry };
     },
-    /** Adds an entry's text as a constraint of its intent. */
     async 'trace.pin'({ session, id, intentId }) {
       const { entry } = await find(session, id, intentId);
       const text = textOfEntry(entry);
