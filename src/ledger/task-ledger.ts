@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { KEPT } from '../contracts/kept-limits.js';
 import { kindOf, type NextAction, ROLES, type Role, VERDICTS, type Verdict } from '../contracts/kinds.js';
 import type { Output } from '../contracts/schema-fields.js';
-import { ordered } from '../shared/collections.js';
+import { defined, ordered } from '../shared/collections.js';
 import { oneSpelling } from '../shared/text.js';
 import { digestIssue, failedTests, type OutcomeDigest, openQuestions } from './outcome-digest.js';
 import {
@@ -28,7 +28,7 @@ export const taskLedger = z
     requiredFixes: texts,
     blockers: texts,
     questions: openQuestions,
-    /** Tests of the newest work result; files and follow-ups of all results since the last approval, the newest first. */
+    /** What passed in the newest work result; failed tests, files and follow-ups since the last approval, the newest first. */
     work: z.object({ files: texts, passed: texts, failed: failedTests, followUps: texts }),
     /** The newest work results since the last approval, the oldest first, at most five. */
     tries: z.array(
@@ -181,27 +181,30 @@ export function isSentBack(ledger: Pick<TaskLedger, 'last'> | undefined): boolea
   return ledger?.last.verdict === 'needs_changes';
 }
 
-/** Replaces blockers and tests; the demands of a review stay until the next review. */
+/**
+ * Replaces blockers and what passed; what failed stays until it passes, and the demands of a review until the next review.
+ * A result without a summary leaves that of the one before.
+ */
 function worked(
-  { summary: _, firstSummary, ...before }: Said,
+  { summary: summaryBefore, firstSummary, ...before }: Said,
   verdict: Verdict,
   { summary, blockers, questions = [], passed, failed, followUps, ...changed }: OutcomeDigest,
 ): Said {
   const isFirst = before.tries.length === 0;
   const earlier = isFirst ? undefined : before.work;
   const first = (isFirst ? undefined : firstSummary) ?? summary;
-  const summaryField = summary === undefined ? {} : { summary };
+  const runs = [...passed, ...failed.map(({ command }) => command)];
+  const stillFailed = (earlier?.failed ?? []).filter(({ command }) => !runs.includes(command));
   return {
     ...before,
-    ...summaryField,
-    ...(first !== undefined && { firstSummary: first }),
+    ...defined({ summary: summary ?? (isFirst ? undefined : summaryBefore), firstSummary: first }),
     blockers,
     questions,
-    tries: [...before.tries, { verdict, ...summaryField }].slice(-MAX_TRIES),
+    tries: [...before.tries, defined({ verdict, summary })].slice(-MAX_TRIES),
     work: {
       files: filesNow(changed, earlier?.files),
       passed,
-      failed,
+      failed: [...failed, ...stillFailed].slice(0, KEPT.digest.list),
       followUps: joined(followUps, earlier?.followUps, KEPT.digest.list),
     },
   };

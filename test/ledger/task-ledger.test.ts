@@ -78,16 +78,18 @@ describe('the tries of a task', () => {
     follow_up_actions: ['tell ops', 'rename it'],
   });
 
-  it('the files and follow-ups of all tries stay, the newest first, and tests are those of the last', () => {
+  it('the files and follow-ups of all tries stay, the newest first, and what failed until it passes', () => {
     expect(ledgerAfter([first, REVIEW, fix])).toMatchObject({
       summary: 'fixed the bounds',
       firstSummary: 'parse by hand, no library',
       work: {
         files: ['src/bounds.ts', 'src/parser.ts', 'test/parser.test.ts'],
-        failed: [],
+        failed: [{ command: 'npm test', failures: ['odd'], count: 1 }],
         followUps: ['tell ops', 'rename it', 'measure it'],
       },
     });
+    const passed = completed({ summary: undefined, tests: [{ command: 'npm test', passed: true }] });
+    expect(ledgerAfter([first, passed])).toMatchObject({ summary: first.result.summary, work: { failed: [] } });
   });
 
   it('the tries begin again with the first work after an approval', () => {
@@ -169,7 +171,7 @@ describe('what a task was told', () => {
     expect(issues).toHaveLength(20);
   });
 
-  it('the tests of the last result are kept until the next one, over reviews and an approval', () => {
+  it('what failed is kept over a result that does not run it, reviews and an approval', () => {
     const tried = completed({
       files_modified: ['src/a.ts'],
       tests: [
@@ -186,7 +188,7 @@ describe('what a task was told', () => {
     };
     expect(ledgerAfter([tried]).work).toEqual(work);
     expect(ledgerAfter([tried, REVIEW, APPROVED]).work).toEqual(work);
-    expect(ledgerAfter([tried, failed()]).work).toEqual({ ...work, passed: [], failed: [] });
+    expect(ledgerAfter([tried, failed()]).work).toEqual({ ...work, passed: [] });
   });
 
   it('the tries of a task are its last results since the last approval, each with what its review refused', () => {
