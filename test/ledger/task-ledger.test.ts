@@ -89,7 +89,10 @@ describe('the tries of a task', () => {
       },
     });
     const passed = completed({ summary: undefined, tests: [{ command: 'npm test', passed: true }] });
-    expect(ledgerAfter([first, passed])).toMatchObject({ summary: first.result.summary, work: { failed: [] } });
+    expect(ledgerAfter([first, passed])).toMatchObject({
+      summary: first.result.summary,
+      work: { failed: [] },
+    });
   });
 
   it('the tries begin again with the first work after an approval', () => {
