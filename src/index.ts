@@ -23,6 +23,7 @@ export type {
   ProposalMethod,
   RelevanceMethod,
 } from './contracts/learning-events.js';
+export type { PlanTaskView, RunStatusReply } from './contracts/plan-requests.js';
 export type {
   BudgetReport,
   CompiledFact,
@@ -37,8 +38,6 @@ export type {
   SectionReport,
   SessionStartReply,
 } from './contracts/replies/compile-reply.js';
-export type { DispatchResult } from './contracts/replies/dispatch-result.js';
-export type { PlanTaskView, RunStatusReply } from './contracts/replies/plan-reply.js';
 export type {
   ReplyTo,
   RequestInput,
@@ -47,6 +46,7 @@ export type {
   ToolName,
   ToolReply,
 } from './contracts/requests.js';
+export type { DispatchResult } from './contracts/result-requests.js';
 export type { TraceEntryInput as TraceEntry } from './contracts/trace-entry.js';
 export type { ClientTransport } from './engine/ports/client-transport.js';
 export type { Note } from './memory/facts/fact-types.js';

@@ -1,9 +1,9 @@
 import { Option } from 'commander';
 import { ThroughlineError, usageError } from '../contracts/errors.js';
 import type { Token } from '../contracts/names.js';
-import type { TimelineKind } from '../contracts/replies/dispatch-result.js';
-import type { TraceFound } from '../contracts/replies/trace-reply.js';
 import { REQUESTS } from '../contracts/requests.js';
+import type { TimelineKind } from '../contracts/result-requests.js';
+import type { TraceFound } from '../contracts/trace-requests.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { defined } from '../shared/collections.js';
 import { counted, quoted, quotedLines } from '../shared/text.js';

@@ -1,6 +1,6 @@
 import { codeOf, messageOf, ThroughlineError } from '../contracts/errors.js';
 import { projectOf, type Token, token } from '../contracts/names.js';
-import type { TimelineEntry, TimelineKind } from '../contracts/replies/dispatch-result.js';
+import type { TimelineEntry, TimelineKind } from '../contracts/result-requests.js';
 import { batched } from '../engine/runtime/pacing.js';
 import { Shutdown } from '../engine/runtime/shutdown.js';
 import {

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { PLAN_PLACES, plansIn } from '../agents/agent-session.js';
 import { checkedRequest } from '../contracts/checked.js';
 import { ThroughlineError, usageError } from '../contracts/errors.js';
-import { runInitRequest } from '../contracts/plan-requests.js';
+import { PLAN_REQUESTS } from '../contracts/plan-requests.js';
 import { sessionSettings } from '../contracts/session-meta-events.js';
 import { needsText, readPlan, requirementsBeside } from '../engine/files/local-tasks-file.js';
 import { specNameOf } from '../ledger/next-task.js';
@@ -42,7 +42,7 @@ function addFollow(plan: Command): void {
     .option('-s, --session <name>', `session ${SESSION_DEFAULT}`);
   addFields(
     follow,
-    shapeOf(runInitRequest.shape, (field) => ['spec', 'goal', 'settings'].includes(field)),
+    shapeOf(PLAN_REQUESTS['run.init'].request.shape, (field) => ['spec', 'goal', 'settings'].includes(field)),
   );
   follow
     .option(

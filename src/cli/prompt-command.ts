@@ -1,6 +1,7 @@
 import type { CompileRequest, CompileRequestInput } from '../contracts/compile-request.js';
 import { codeOf, noSuchSession, usageError } from '../contracts/errors.js';
 import { FACT_TAGS, type FactTag, ROLES, type Role } from '../contracts/kinds.js';
+import type { PromptTrace } from '../contracts/prompt-requests.js';
 import { repairsInWords } from '../contracts/reading/repairs.js';
 import type {
   CompiledLearning,
@@ -8,7 +9,6 @@ import type {
   ConsideredFact,
   ConsideredFile,
 } from '../contracts/replies/compile-reply.js';
-import type { PromptTrace } from '../contracts/replies/prompt-trace.js';
 import type { ToolReply } from '../contracts/requests.js';
 import { ITERATION_TEMPLATE, ITERATION_VARIABLES } from '../prompt/iteration-template.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';

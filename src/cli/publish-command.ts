@@ -3,9 +3,9 @@ import { type DispatchFault, parseDispatchBody } from '../contracts/dispatch-bod
 import { messageOf, ThroughlineError, usageError, withRemedy } from '../contracts/errors.js';
 import { ROLES, type Role } from '../contracts/kinds.js';
 import { repairsInWords } from '../contracts/reading/repairs.js';
-import type { DispatchResult } from '../contracts/replies/dispatch-result.js';
-import type { TraceAppended } from '../contracts/replies/trace-reply.js';
-import { MAX_ENTRIES, type TraceEntryInput } from '../contracts/trace-entry.js';
+import type { DispatchResult } from '../contracts/result-requests.js';
+import type { TraceEntryInput } from '../contracts/trace-entry.js';
+import { MAX_ENTRIES, type TraceAppended } from '../contracts/trace-requests.js';
 import { PUBLISH_TIMEOUT_MS, type Published, type PublishOptions } from '../sdk/persistent-publish.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { withinDeadline } from '../shared/deadlines.js';

@@ -1,5 +1,4 @@
-import type { PlanProblem } from '../contracts/plan-requests.js';
-import type { PlanTaskView, RunStatusReply } from '../contracts/replies/plan-reply.js';
+import type { PlanProblem, PlanTaskView, RunStatusReply } from '../contracts/plan-requests.js';
 import { clipText, counted, quoted } from '../shared/text.js';
 import { cameText } from '../shared/wire-words.js';
 

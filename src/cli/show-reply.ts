@@ -1,11 +1,11 @@
 import picocolors from 'picocolors';
+import type { FactShown, FilesListed, FoundFact } from '../contracts/fact-requests.js';
 import type { Token } from '../contracts/names.js';
 import { repairsInWords } from '../contracts/reading/repairs.js';
 import { RELATIONS } from '../contracts/relations.js';
-import type { DispatchResult, RejectedShown, TimelineEntry } from '../contracts/replies/dispatch-result.js';
-import type { FactShown, FilesListed, FoundFact } from '../contracts/replies/fact-reply.js';
 import type { SessionListed } from '../contracts/replies/session-reply.js';
 import type { ReplyTo, RequestName, ToolReply } from '../contracts/requests.js';
+import type { DispatchResult, RejectedShown, TimelineEntry } from '../contracts/result-requests.js';
 import { age, clipText, counted, quoted } from '../shared/text.js';
 import { claimNote, originText, spaced, stallText, statusText, toneOf } from '../shared/wire-words.js';
 import { type Cli, coloured } from './command-context.js';

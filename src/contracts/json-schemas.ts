@@ -6,7 +6,8 @@ import { REQUEST_NAMES, type RequestName, rowOf } from './requests.js';
 import { RESULTS } from './results.js';
 import { object, oneOf, string } from './schema-fields.js';
 import { sessionEvent } from './session-events.js';
-import { traceAppendRequest, traceEntry } from './trace-entry.js';
+import { traceEntry } from './trace-entry.js';
+import { traceAppendRequest } from './trace-requests.js';
 
 /** The JSON Schemas of what travels and of what is stored, by name: draft 2020-12, made from the schemas of the code. */
 

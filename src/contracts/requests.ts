@@ -1,10 +1,14 @@
 import type { z } from 'zod';
 import { BOARD_REQUESTS } from './board-requests.js';
+import { FACT_REQUESTS } from './fact-requests.js';
 import { LEARNING_REQUESTS } from './learning-requests.js';
-import { MEMORY_REQUESTS } from './memory-requests.js';
+import { PLAN_REQUESTS } from './plan-requests.js';
+import { PROMPT_REQUESTS } from './prompt-requests.js';
 import type { RegisteredRequest } from './request-row.js';
+import { RESULT_REQUESTS } from './result-requests.js';
 import type { Output } from './schema-fields.js';
 import { SESSION_REQUESTS } from './session-requests.js';
+import { TRACE_REQUESTS } from './trace-requests.js';
 
 /**
  * The registry of requests by subject, JSON in and out. Services, permissions, clients, commands, schemas and pages are made
@@ -13,7 +17,11 @@ import { SESSION_REQUESTS } from './session-requests.js';
 export const REQUESTS = {
   ...BOARD_REQUESTS,
   ...SESSION_REQUESTS,
-  ...MEMORY_REQUESTS,
+  ...PROMPT_REQUESTS,
+  ...TRACE_REQUESTS,
+  ...PLAN_REQUESTS,
+  ...FACT_REQUESTS,
+  ...RESULT_REQUESTS,
   ...LEARNING_REQUESTS,
 } as const satisfies Readonly<Record<string, RegisteredRequest>>;
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { openObject } from './checked.js';
 import { eventOf, timestamp } from './event.js';
-import { sessionName, text } from './request-row.js';
+import { text } from './request-row.js';
 import { boolean, list, named, type Output, object, oneOf, string, strings } from './schema-fields.js';
 
 export const TRACE_STATES = ['REQUEST', 'REASONING', 'ACTION'] as const;
@@ -18,13 +18,13 @@ export type ActionType = (typeof ACTION_TYPES)[number];
 export const RESULT_STATUSES = ['SUCCESS', 'FAILURE', 'DENIED'] as const;
 export type ResultStatus = (typeof RESULT_STATUSES)[number];
 
-const id = text(128).describe('A name of at most 128 characters.');
+export const traceKey = text(128).describe('A name of at most 128 characters.');
 const anyText = (max: number) => z.string().max(max, `must be at most ${max} characters`);
 
 export const traceEntry = named('TraceEntry', 'One step that an agent took for an intent.', {
-  id: id.exactOptional().describe('Idempotency key of the entry.'),
+  id: traceKey.exactOptional().describe('Idempotency key of the entry.'),
   timestamp: timestamp.exactOptional().describe('When it was done, ISO 8601 in UTC.'),
-  intent_id: id.nullable().describe('The intent that it was done for.'),
+  intent_id: traceKey.nullable().describe('The intent that it was done for.'),
   state: oneOf('The step of work that it belongs to.', TRACE_STATES).exactOptional(),
   action_type: oneOf('The kind of step.', ACTION_TYPES),
   payload: openObject(
@@ -103,25 +103,3 @@ export const traceEvents = [
     pins: list('Constraints that the same request pins.', pinnedText).exactOptional(),
   }),
 ] as const;
-
-export const MAX_ENTRIES = 500;
-
-export const traceAppendRequest = z.object({
-  session: sessionName,
-  entries: z
-    .array(z.unknown())
-    .min(1, 'must hold at least one entry')
-    .max(500, 'must hold at most 500 entries')
-    .describe('The entries.'),
-});
-
-export const traceCompactRequest = z.object({
-  session: sessionName,
-  intentId: id.describe('Id of the intent.'),
-});
-
-export const traceGetRequest = z.object({
-  session: sessionName,
-  id: id.describe('Id of the entry, as summary and recent lines show it.'),
-  intentId: id.optional().describe('The intent, if entries of several intents have the id.'),
-});

@@ -1,5 +1,4 @@
-import type { TasksDocument } from '../contracts/plan-requests.js';
-import type { unreadable } from '../contracts/replies/plan-reply.js';
+import type { TasksDocument, unreadable } from '../contracts/plan-requests.js';
 import type { Output } from '../contracts/schema-fields.js';
 import { distinctTexts } from '../shared/text.js';
 import { driftOf, leavesOf, outlookOf, type TaskResults, totalsOf } from './next-task.js';

@@ -1,5 +1,4 @@
-import type { ProgressTask } from '../contracts/plan-requests.js';
-import type { RunStatusReply } from '../contracts/replies/plan-reply.js';
+import type { ProgressTask, RunStatusReply } from '../contracts/plan-requests.js';
 import type { planTotals } from '../contracts/replies/session-reply.js';
 import type { Output } from '../contracts/schema-fields.js';
 import { addTo } from '../shared/collections.js';

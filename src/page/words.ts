@@ -1,5 +1,5 @@
 import type { Role } from '../contracts/kinds.js';
-import type { RunStatusReply } from '../contracts/replies/plan-reply.js';
+import type { RunStatusReply } from '../contracts/plan-requests.js';
 
 export { claimedBy, leftBy, nextText, spaced, statusText, type Tone, toneOf } from '../shared/wire-words.js';
 

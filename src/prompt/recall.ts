@@ -1,4 +1,4 @@
-import type { Recalled } from '../contracts/replies/fact-reply.js';
+import type { Recalled } from '../contracts/fact-requests.js';
 import { type SearchedFact, searchFacts } from '../memory/facts/fact-search.js';
 import { closenessTo, type WordVectors } from '../memory/search/word-vectors.js';
 import { factsOf, type SessionState } from '../memory/session/session-state.js';

@@ -1,7 +1,7 @@
 import { checkOptions, ThroughlineError } from '../contracts/errors.js';
 import { isRole, ROLES, type Role } from '../contracts/kinds.js';
 import { dispatchMessageId, dispatchSubject, token } from '../contracts/names.js';
-import type { DispatchResult } from '../contracts/replies/dispatch-result.js';
+import type { DispatchResult } from '../contracts/result-requests.js';
 import type { ClientTransport } from '../engine/ports/client-transport.js';
 import { LATE, linkedSignal, withinDeadline } from '../shared/deadlines.js';
 import { keepTrying, unlessStopped } from './keep-trying.js';

@@ -3,8 +3,8 @@ import type { CompileReplyTo, CompileRequestInput } from '../contracts/compile-r
 import { codeOf, ThroughlineError } from '../contracts/errors.js';
 import type { Role } from '../contracts/kinds.js';
 import { scopedRequest, token } from '../contracts/names.js';
-import type { DispatchResult } from '../contracts/replies/dispatch-result.js';
 import type { ReplyTo, RequestInput, RequestName, WideRequest } from '../contracts/requests.js';
+import type { DispatchResult } from '../contracts/result-requests.js';
 import type { ResultOf } from '../contracts/results.js';
 import type { ClientTransport } from '../engine/ports/client-transport.js';
 import { HookEngine, PreCompactHook } from '../memory/traces/hook-engine.js';

@@ -1,7 +1,7 @@
 import { checkOptions } from '../contracts/errors.js';
 import { announcedOn, type Token, token } from '../contracts/names.js';
-import type { TimelineEntry, TimelineListed } from '../contracts/replies/dispatch-result.js';
 import type { ToolInput } from '../contracts/requests.js';
+import type { TimelineEntry, TimelineListed } from '../contracts/result-requests.js';
 import type { SessionEvent } from '../contracts/session-events.js';
 import type { ClientTransport } from '../engine/ports/client-transport.js';
 import { Backoff } from '../engine/runtime/pacing.js';

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { codeOf, messageOf, ThroughlineError } from '../contracts/errors.js';
-import type { DispatchResult, TimelineEntry } from '../contracts/replies/dispatch-result.js';
-import type { PlanTaskView, RunStatusReply } from '../contracts/replies/plan-reply.js';
+import type { PlanTaskView, RunStatusReply } from '../contracts/plan-requests.js';
 import type { ToolReply } from '../contracts/requests.js';
+import type { DispatchResult, TimelineEntry } from '../contracts/result-requests.js';
 import { type HeldLease, holdLease, type Lease, type LeaseStore } from '../engine/ports/lease-store.js';
 import type { OutcomeName } from '../ledger/task-ledger.js';
 import { keepTrying } from '../sdk/keep-trying.js';

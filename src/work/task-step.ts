@@ -1,4 +1,4 @@
-import type { RunStatusReply } from '../contracts/replies/plan-reply.js';
+import type { RunStatusReply } from '../contracts/plan-requests.js';
 import { type OutcomeName, questionKey } from '../ledger/task-ledger.js';
 import { counted, quoted, shellWord } from '../shared/text.js';
 import { stallText } from '../shared/wire-words.js';

@@ -10,11 +10,11 @@ describe('the source', () => {
     expect(SRC.length).toBeGreaterThan(50);
     expect(danglingImports(SRC)).toEqual([]);
     expect(SRC.find(({ path }) => path === 'memory/facts/fact-store.ts')?.imports).toEqual([
+      'contracts/fact-requests.ts',
       'contracts/kept-limits.ts',
       'contracts/kinds.ts',
       'contracts/recorded-fact.ts',
       'contracts/relations.ts',
-      'contracts/replies/fact-reply.ts',
       'shared/collections.ts',
       'shared/text.ts',
       'memory/search/tokens.ts',

@@ -3,18 +3,13 @@ import { z } from 'zod';
 import { checkedBy } from '../../src/contracts/checked.js';
 import { compileRequest } from '../../src/contracts/compile-request.js';
 import { insideOf, limitOf, longListIn } from '../../src/contracts/list-limits.js';
-import { runInitRequest, runStatusRequest } from '../../src/contracts/plan-requests.js';
 import { REQUESTS } from '../../src/contracts/requests.js';
-import { traceAppendRequest, traceCompactRequest, traceEntry } from '../../src/contracts/trace-entry.js';
+import { traceEntry } from '../../src/contracts/trace-entry.js';
 import { cpuMs } from '../support/cpu-time.js';
 
 const SCHEMAS: Readonly<Record<string, z.ZodType>> = {
   ...Object.fromEntries(Object.entries(REQUESTS).map(([name, { request }]) => [name, request])),
   compileRequest,
-  runInitRequest,
-  runStatusRequest,
-  traceAppendRequest,
-  traceCompactRequest,
   traceEntry,
 };
 
@@ -54,7 +49,7 @@ describe('a list of a request', () => {
       'tags',
       20,
     ],
-    ['entries', traceAppendRequest, { session: 's', entries: million }, 'entries', 500],
+    ['entries', REQUESTS['trace.append'].request, { session: 's', entries: million }, 'entries', 500],
   ])('a list of a MiB is refused by its length alone: %s', (_, schema, request, path, limit) => {
     const refused = () => checkedBy(schema, request);
     expect(refused).toThrow(

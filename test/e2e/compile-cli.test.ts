@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { PromptTrace } from '../../src/contracts/replies/prompt-trace.js';
+import type { PromptTrace } from '../../src/contracts/prompt-requests.js';
 import { connectThroughline } from '../../src/index.js';
 import { startUp } from '../support/cli.js';
 import { ofFile } from '../support/of-file.js';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { token } from '../../src/contracts/names.js';
-import type { TimelineEntry } from '../../src/contracts/replies/dispatch-result.js';
+import type { TimelineEntry } from '../../src/contracts/result-requests.js';
 import { TimelineTail } from '../../src/sdk/watch-session.js';
 import * as fc from '../support/properties.js';
 

@@ -1,5 +1,5 @@
 import { RELATIONS } from '../../contracts/relations.js';
-import type { TimelineEntry } from '../../contracts/replies/dispatch-result.js';
+import type { TimelineEntry } from '../../contracts/result-requests.js';
 import type { ThroughlineClient } from '../../sdk/throughline-client.js';
 import { clipText, isObject, quoted } from '../../shared/text.js';
 import { conversationKey, type HookCall, type HookTools, namedTask, type ToolCall } from './hook-call.js';

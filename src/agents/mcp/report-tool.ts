@@ -3,7 +3,7 @@ import { parseDispatchBody } from '../../contracts/dispatch-body.js';
 import { codeOf, messageOf, ThroughlineError, withRemedy } from '../../contracts/errors.js';
 import { isRole, ROLES } from '../../contracts/kinds.js';
 import { repairsInWords } from '../../contracts/reading/repairs.js';
-import type { DispatchResult } from '../../contracts/replies/dispatch-result.js';
+import type { DispatchResult } from '../../contracts/result-requests.js';
 import { withLines, withoutLabelled } from '../../memory/traces/labelled-lines.js';
 import { withShownOnly } from '../../memory/traces/shown-statements.js';
 import { counted, quoted } from '../../shared/text.js';

@@ -1,5 +1,5 @@
 import { messageOf, ThroughlineError } from '../../contracts/errors.js';
-import type { PlanTaskView, RunStatusReply } from '../../contracts/replies/plan-reply.js';
+import type { PlanTaskView, RunStatusReply } from '../../contracts/plan-requests.js';
 import type { ToolReply } from '../../contracts/requests.js';
 import type { TaskView } from '../../memory/session/commands/task-commands.js';
 import type { ThroughlineClient } from '../../sdk/throughline-client.js';

@@ -1,8 +1,8 @@
+import type { Retraction } from '../../contracts/fact-requests.js';
 import { KEPT } from '../../contracts/kept-limits.js';
 import { kindOf } from '../../contracts/kinds.js';
 import type { Ended } from '../../contracts/recorded-fact.js';
 import { BLOCKED_BY, RELATIONS } from '../../contracts/relations.js';
-import type { Retraction } from '../../contracts/replies/fact-reply.js';
 import { addTo, lowerBound } from '../../shared/collections.js';
 import { clipText, oneSpelling, quoted } from '../../shared/text.js';
 import { mentionsIn } from '../search/tokens.js';

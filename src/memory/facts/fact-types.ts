@@ -1,3 +1,4 @@
+import type { Retraction } from '../../contracts/fact-requests.js';
 import { KEPT } from '../../contracts/kept-limits.js';
 import {
   type FactTag,
@@ -16,7 +17,6 @@ import type {
   recordedFact as storedFact,
 } from '../../contracts/recorded-fact.js';
 import { BLOCKED_BY, RELATIONS } from '../../contracts/relations.js';
-import type { Retraction } from '../../contracts/replies/fact-reply.js';
 import type { answerView, note } from '../../contracts/replies/session-reply.js';
 import type { ResultOf } from '../../contracts/results.js';
 import type { Output } from '../../contracts/schema-fields.js';

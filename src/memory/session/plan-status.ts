@@ -1,4 +1,4 @@
-import type { RunStatusReply } from '../../contracts/replies/plan-reply.js';
+import type { RunStatusReply } from '../../contracts/plan-requests.js';
 import type { Figures } from '../../contracts/replies/session-reply.js';
 import { replanHint, tasksLeft } from '../../ledger/ledger-entries.js';
 import {

@@ -1,5 +1,4 @@
-import type { ListName, PLAN_STATUSES } from '../../contracts/plan-requests.js';
-import type { PlanTaskView, RunStatusReply } from '../../contracts/replies/plan-reply.js';
+import type { ListName, PLAN_STATUSES, PlanTaskView, RunStatusReply } from '../../contracts/plan-requests.js';
 import { ledgerEntries } from '../../ledger/ledger-entries.js';
 import type { PlannedTask } from '../../ledger/next-task.js';
 import { defined } from '../../shared/collections.js';

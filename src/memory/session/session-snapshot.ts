@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { storedJson } from '../../contracts/checked.js';
 import { messageOf } from '../../contracts/errors.js';
+import { retraction } from '../../contracts/fact-requests.js';
 import { FACT_TAGS, ORIGINS, ROLES, SEVERITIES } from '../../contracts/kinds.js';
 import { leftTask } from '../../contracts/plan-requests.js';
 import { ended, statementEnds, statementScope } from '../../contracts/recorded-fact.js';
-import { retraction } from '../../contracts/replies/fact-reply.js';
 import {
   answerView,
   inboxMessage,

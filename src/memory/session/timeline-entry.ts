@@ -1,7 +1,7 @@
 import { isRole, kindOf, questionsOf, verdictIn } from '../../contracts/kinds.js';
 import type { TasksDocument } from '../../contracts/plan-requests.js';
-import type { TimelineEntry, TimelineKind } from '../../contracts/replies/dispatch-result.js';
-import type { PromptTraceBrief } from '../../contracts/replies/prompt-trace.js';
+import type { PromptTraceBrief } from '../../contracts/prompt-requests.js';
+import type { TimelineEntry, TimelineKind } from '../../contracts/result-requests.js';
 import {
   type EventOf,
   type FactRecorded,

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { KEPT } from '../../contracts/kept-limits.js';
 import { type Verdict, verdictIn } from '../../contracts/kinds.js';
 import { cursorOf, readCursor } from '../../contracts/list-limits.js';
-import type { TracesListed } from '../../contracts/replies/trace-reply.js';
 import type { Output } from '../../contracts/schema-fields.js';
 import type { DispatchOutcome, EventOf } from '../../contracts/session-events.js';
 import {
@@ -11,6 +10,7 @@ import {
   recordedEntry,
   type StoredEntry,
 } from '../../contracts/trace-entry.js';
+import type { TracesListed } from '../../contracts/trace-requests.js';
 import { clipText, quoted } from '../../shared/text.js';
 import { addEntry, emptyTrace, type IntentTrace, intentTrace, pin } from './intent-trace.js';
 import { entryText } from './trace-summary.js';

@@ -6,7 +6,7 @@ import {
 } from 'nats';
 import { codeOf, messageOf } from '../../contracts/errors.js';
 import { PROBE_STREAM, PROBE_SUBJECT } from '../../contracts/names.js';
-import type { HealthFinding } from '../../contracts/replies/health-reply.js';
+import type { HealthFinding } from '../../contracts/session-requests.js';
 import {
   API,
   apiCode,

@@ -1,7 +1,7 @@
 import { type NatsConnection, RequestStrategy, type ServiceStats } from 'nats';
 import { z } from 'zod';
 import { SERVICE_NAMES } from '../../contracts/names.js';
-import { type ServiceHealth, serviceHealth } from '../../contracts/replies/health-reply.js';
+import { type ServiceHealth, serviceHealth } from '../../contracts/session-requests.js';
 import { counted } from '../../shared/text.js';
 import { isNoResponders, MAKE_ROOM, toThroughlineError } from '../connection/nats-errors.js';
 import { type Finding, fail, ok, warn } from './server-findings.js';

@@ -1,5 +1,5 @@
 import { compiledSubject, PROMPTS_STREAM, type Token } from '../../contracts/names.js';
-import { type KeptPrompt, keptPrompt } from '../../contracts/replies/prompt-trace.js';
+import { type KeptPrompt, keptPrompt } from '../../contracts/prompt-requests.js';
 import type { ForgottenSessions } from '../../engine/ports/session-lifecycle.js';
 import { toThroughlineError } from '../connection/nats-errors.js';
 import { publishCreating } from '../jetstream/acked-publisher.js';

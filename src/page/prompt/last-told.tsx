@@ -1,4 +1,4 @@
-import type { PromptTrace } from '../../contracts/replies/prompt-trace.js';
+import type { PromptTrace } from '../../contracts/prompt-requests.js';
 import { Ago, ButtonLink } from '../components/fields.js';
 import { CardHead } from '../components/states.js';
 import { sessionHref } from '../route.js';

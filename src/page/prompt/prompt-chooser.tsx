@@ -1,4 +1,4 @@
-import type { PromptTrace } from '../../contracts/replies/prompt-trace.js';
+import type { PromptTrace } from '../../contracts/prompt-requests.js';
 import { Button, Clock, FilterField, Pick, SelectField } from '../components/fields.js';
 import { CardHead } from '../components/states.js';
 import { sessionHref, setParams } from '../route.js';

@@ -1,5 +1,5 @@
+import type { PromptTrace } from '../../contracts/prompt-requests.js';
 import type { CompileReply } from '../../contracts/replies/compile-reply.js';
-import type { PromptTrace } from '../../contracts/replies/prompt-trace.js';
 import type { RequestInput } from '../../contracts/requests.js';
 import { type QueryState, useAsk } from '../use-ask.js';
 

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
-import type { RejectedShown } from '../../contracts/replies/dispatch-result.js';
 import type { ToolReply } from '../../contracts/requests.js';
+import type { RejectedShown } from '../../contracts/result-requests.js';
 import { ask } from '../ask.js';
 import { Actions, mayAct } from '../components/act.js';
 import { Ago, Button, ButtonLink, Clock, CopyButton, Pair, SelectField, Tag } from '../components/fields.js';

@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks';
-import type { FactShown, FoundFact } from '../../contracts/replies/fact-reply.js';
+import type { FactShown, FoundFact } from '../../contracts/fact-requests.js';
 import { originText } from '../../shared/wire-words.js';
 import { ask } from '../ask.js';
 import { type Action, Actions, actor, mayAct, SendForm } from '../components/act.js';

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
-import type { FactsFound, FoundFact } from '../../contracts/replies/fact-reply.js';
-import type { PromptTrace } from '../../contracts/replies/prompt-trace.js';
+import type { FactsFound, FoundFact } from '../../contracts/fact-requests.js';
+import type { PromptTrace } from '../../contracts/prompt-requests.js';
 import { statementText } from '../../shared/wire-words.js';
 import { ask } from '../ask.js';
 import { actor, mayAct, SendForm } from '../components/act.js';

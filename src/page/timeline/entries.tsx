@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks';
-import type { FactOfDispatch, TimelineEntry } from '../../contracts/replies/dispatch-result.js';
+import type { FactOfDispatch, TimelineEntry } from '../../contracts/result-requests.js';
 import { Button, ButtonLink, Clock, Outcome, Pair, Pick, Tag, wholeTime } from '../components/fields.js';
 import { QueryView } from '../components/states.js';
 import { sessionHref, setParams } from '../route.js';

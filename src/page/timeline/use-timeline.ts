@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { TimelineEntry, TimelineKind, TimelineListed } from '../../contracts/replies/dispatch-result.js';
+import type { TimelineEntry, TimelineKind, TimelineListed } from '../../contracts/result-requests.js';
 import { ask } from '../ask.js';
 import { onLive, throttled, whenOpen } from '../live.js';
 import { asAskError, type Pages, type QueryState } from '../use-ask.js';

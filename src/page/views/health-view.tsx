@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
-import type { ServiceHealth } from '../../contracts/replies/health-reply.js';
 import type { ToolReply } from '../../contracts/requests.js';
+import type { ServiceHealth } from '../../contracts/session-requests.js';
 import { me } from '../ask.js';
 import { Ago, Tag } from '../components/fields.js';
 import { PageHead } from '../components/page-header.js';

@@ -1,6 +1,6 @@
 import '../styles/session.css';
 import { useState } from 'preact/hooks';
-import type { PromptTrace } from '../../contracts/replies/prompt-trace.js';
+import type { PromptTrace } from '../../contracts/prompt-requests.js';
 import type { ReplyTo, RequestInput } from '../../contracts/requests.js';
 import { ask } from '../ask.js';
 import { Actions, mayAct } from '../components/act.js';

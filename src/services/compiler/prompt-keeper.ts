@@ -8,8 +8,8 @@ import {
 import type { ErrorCode } from '../../contracts/error-codes.js';
 import { codeOf } from '../../contracts/errors.js';
 import type { Token } from '../../contracts/names.js';
+import type { KeptPrompt } from '../../contracts/prompt-requests.js';
 import type { CompileReply } from '../../contracts/replies/compile-reply.js';
-import type { KeptPrompt } from '../../contracts/replies/prompt-trace.js';
 import type { Clock, Logger } from '../../engine/ports/logger-and-clock.js';
 import type { SessionLog } from '../../engine/ports/session-log.js';
 import { OneAtATime } from '../../engine/runtime/pacing.js';

@@ -1,6 +1,6 @@
 import { codeOf, messageOf, ThroughlineError } from '../../contracts/errors.js';
-import type { MissingPart } from '../../contracts/replies/health-reply.js';
 import type { ToolReply } from '../../contracts/requests.js';
+import type { MissingPart } from '../../contracts/session-requests.js';
 import type { Clock } from '../../engine/ports/logger-and-clock.js';
 import type { Finding } from '../../nats/doctor/server-findings.js';
 import { LATE, withinDeadline } from '../../shared/deadlines.js';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { NO_TELEMETRY } from '../../contracts/compile-request.js';
 import { noSuchSession, ThroughlineError } from '../../contracts/errors.js';
 import { cursorOf, readCursor } from '../../contracts/list-limits.js';
-import type { KeptPrompt, PromptTrace } from '../../contracts/replies/prompt-trace.js';
+import type { KeptPrompt, PromptTrace } from '../../contracts/prompt-requests.js';
 import type { ToolReply } from '../../contracts/requests.js';
 import type { ToolPorts } from '../common/service-context.js';
 import type { Asked, Handlers } from '../common/service-shell.js';

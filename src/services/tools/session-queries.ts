@@ -1,6 +1,6 @@
 import { noSuchSession, ThroughlineError } from '../../contracts/errors.js';
 import type { Token } from '../../contracts/names.js';
-import { promptTraceBrief } from '../../contracts/replies/prompt-trace.js';
+import { promptTraceBrief } from '../../contracts/prompt-requests.js';
 import type { ToolArguments } from '../../contracts/requests.js';
 import { heldFrom, recordedFact, type SessionFact } from '../../memory/facts/fact-types.js';
 import { factHistory, factOfId, findFacts, foundFact } from '../../memory/facts/found-facts.js';

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { cursorOf, readCursor } from '../../contracts/list-limits.js';
 import type { Token } from '../../contracts/names.js';
+import type { ToolArguments } from '../../contracts/requests.js';
 import {
   TIMELINE_KINDS,
   type TimelineEntry,
   type TimelineKind,
   type TimelineListed,
-} from '../../contracts/replies/dispatch-result.js';
-import type { ToolArguments } from '../../contracts/requests.js';
+} from '../../contracts/result-requests.js';
 import { COMMAND_PATHS, RESULT_PATHS, type StoredEvent } from '../../contracts/session-events.js';
 import type { SessionLog } from '../../engine/ports/session-log.js';
 import { promptEntry, timelineEntry } from '../../memory/session/timeline-entry.js';

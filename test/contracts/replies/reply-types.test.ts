@@ -1,8 +1,8 @@
 import { describe, expectTypeOf, it } from 'vitest';
-import type { RunStatusReply } from '../../../src/contracts/replies/plan-reply.js';
-import type { TraceFound } from '../../../src/contracts/replies/trace-reply.js';
+import type { RunStatusReply } from '../../../src/contracts/plan-requests.js';
 import type { ReplyTo, ToolReply } from '../../../src/contracts/requests.js';
 import type { StoredEntry } from '../../../src/contracts/trace-entry.js';
+import type { TraceFound } from '../../../src/contracts/trace-requests.js';
 import type { Note } from '../../../src/memory/facts/fact-types.js';
 import type { Learning } from '../../../src/memory/learnings/learnings-state.js';
 import type { SessionOverview } from '../../../src/memory/session/commands/lifecycle-commands.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { PROMPTS_STREAM, PROMPTS_SUBJECTS, type Token } from '../../../src/contracts/names.js';
-import type { KeptPrompt } from '../../../src/contracts/replies/prompt-trace.js';
+import type { KeptPrompt } from '../../../src/contracts/prompt-requests.js';
 import { RING_SIZE } from '../../../src/nats/jetstream/topology.js';
 import { timeOf } from '../../support/builders.js';
 import { newSession, openPorts, twoOnNats } from './opened.js';

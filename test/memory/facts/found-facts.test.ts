@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { checkedRequest } from '../../../src/contracts/checked.js';
-import type { FoundFact } from '../../../src/contracts/replies/fact-reply.js';
+import type { FoundFact } from '../../../src/contracts/fact-requests.js';
 import { REQUESTS, type ToolInput } from '../../../src/contracts/requests.js';
 import { InMemorySessionFactStore } from '../../../src/memory/facts/fact-store.js';
 import type { SessionFact } from '../../../src/memory/facts/fact-types.js';

@@ -7,8 +7,8 @@ import {
 } from '../../../src/contracts/compile-request.js';
 import { ThroughlineError } from '../../../src/contracts/errors.js';
 import { token } from '../../../src/contracts/names.js';
+import type { KeptPrompt } from '../../../src/contracts/prompt-requests.js';
 import type { DispatchReply } from '../../../src/contracts/replies/compile-reply.js';
-import type { KeptPrompt } from '../../../src/contracts/replies/prompt-trace.js';
 import { secretScanner } from '../../../src/memory/redaction/redactor.js';
 import type { NatsPorts } from '../../../src/nats/open-nats.js';
 import { keptOf, PromptKeeper } from '../../../src/services/compiler/prompt-keeper.js';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { EVENT_VERSION } from '../../../src/contracts/event.js';
 import type { Token } from '../../../src/contracts/names.js';
-import type { TimelineEntry } from '../../../src/contracts/replies/dispatch-result.js';
-import type { KeptPrompt } from '../../../src/contracts/replies/prompt-trace.js';
+import type { KeptPrompt } from '../../../src/contracts/prompt-requests.js';
 import type { ToolInput } from '../../../src/contracts/requests.js';
+import type { TimelineEntry } from '../../../src/contracts/result-requests.js';
 import type { EventOf, SessionEvent } from '../../../src/contracts/session-events.js';
 import type { ToolPorts } from '../../../src/services/common/service-context.js';
 import { checkedHandler } from '../../../src/services/common/service-shell.js';

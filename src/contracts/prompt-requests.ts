@@ -1,10 +1,14 @@
 import { z } from 'zod';
-import { ROLES } from '../kinds.js';
+import { compileRequest, pastPromptRequest } from './compile-request.js';
+import { ROLES } from './kinds.js';
+import { compileReply, LEFT_OUT } from './replies/compile-reply.js';
+import { cursor, limit, ofSession, query, text } from './request-row.js';
 import {
   count,
   list,
   mark,
   named,
+  next,
   type Output,
   oneOf,
   place,
@@ -12,8 +16,9 @@ import {
   strings,
   time,
   vectors,
-} from '../schema-fields.js';
-import { LEFT_OUT } from './compile-reply.js';
+} from './schema-fields.js';
+
+/** Requests about prompts. */
 
 /** The trace of a compiled prompt, without its text: `prompt.past` compiles it again from `request`. */
 
@@ -73,3 +78,40 @@ export const keptPrompt = z.object({
 export type PromptTraceBrief = Output<typeof promptTraceBrief>;
 export type PromptTrace = Output<typeof promptTrace>;
 export type KeptPrompt = Output<typeof keptPrompt>;
+
+export const PROMPT_REQUESTS = {
+  'prompt.compile': ofSession(false, 'compile the next prompt', 'prompt', compileRequest, compileReply),
+  // A normal compile is counted and stored as if for an agent.
+  'prompt.past': ofSession(
+    true,
+    'compile a prompt as it was; it is neither counted nor kept',
+    'prompt show',
+    pastPromptRequest,
+    compileReply,
+  ),
+  'tool.prompt-list': query(
+    'the prompts that were compiled last, the newest first',
+    { cli: 'prompt ls', example: { task: '2.1' } },
+    {
+      task: text(128).optional().describe('Only prompts of this task.'),
+      limit: limit(200, 50),
+      cursor,
+    },
+    z.object({
+      prompts: list('The newest first, of the newest 200 of the session.', promptTrace),
+      total: count('How many of them are kept, on all pages.'),
+      next,
+    }),
+  ),
+  'tool.prompt-show': query(
+    'show what a compiled prompt held, and the request to repeat it',
+    { cli: 'prompt show', example: { id: '4f1c' } },
+    { id: text(64).describe('Id of the prompt, from prompt-list.') },
+    z.object({
+      prompt: promptTrace.describe('The prompt.'),
+      request: z
+        .record(z.string(), z.unknown().describe('Any JSON value.'))
+        .describe('The request for prompt.past, with `asOf`: it returns this prompt.'),
+    }),
+  ),
+} as const;

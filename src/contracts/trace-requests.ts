@@ -1,0 +1,119 @@
+import { z } from 'zod';
+import { compacted } from './replies/compile-reply.js';
+import { cursor, limit, ofSession, query, sessionName } from './request-row.js';
+import {
+  count,
+  list,
+  named,
+  next,
+  type Output,
+  place,
+  sequence,
+  string,
+  strings,
+  time,
+} from './schema-fields.js';
+import { pinnedText, storedEntry, traceKey } from './trace-entry.js';
+
+/** Requests about the traces of intents. */
+
+export const MAX_ENTRIES = 500;
+
+export const traceAppendRequest = z.object({
+  session: sessionName,
+  entries: z
+    .array(z.unknown())
+    .min(1, 'must hold at least one entry')
+    .max(500, 'must hold at most 500 entries')
+    .describe('The entries.'),
+});
+
+const traceGetRequest = z.object({
+  session: sessionName,
+  id: traceKey.describe('Id of the entry, as summary and recent lines show it.'),
+  intentId: traceKey.optional().describe('The intent, if entries of several intents have the id.'),
+});
+
+export const TRACE_REQUESTS = {
+  'trace.append': ofSession(
+    false,
+    'add entries to the trace of an intent',
+    'publish trace',
+    traceAppendRequest,
+    z.object({
+      appended: count('Entries that were stored.'),
+      malformed: list(
+        'Entries that could not be read.',
+        z.object({
+          index: count('Index in the request.'),
+          message: string('The problem.'),
+        }),
+      ),
+      sequence,
+    }),
+  ),
+  'trace.compact': ofSession(
+    true,
+    'the compacted history of an intent',
+    'log',
+    z.object({
+      session: sessionName,
+      intentId: traceKey.describe('Id of the intent.'),
+    }),
+    z.object({
+      summary: z.string().nullable().describe('The compacted history; null below the threshold.'),
+      compacted: compacted.describe('The size of the summary; null below the threshold.'),
+      recent: strings('Entries since, one line each.'),
+      total: count('Entries of the intent.'),
+      malformed: count('Entries of the whole session that could not be read.'),
+      withoutIntent: count('Entries of the whole session that named no intent.'),
+      sequence,
+    }),
+  ),
+  'trace.get': ofSession(
+    true,
+    'an entry as its event keeps it, with its output',
+    'log',
+    traceGetRequest,
+    z.object({
+      entry: storedEntry.describe('The newest entry with the id, as its event stores it.'),
+      at: time('When its event was written'),
+      sequence: place('Sequence of its event.'),
+    }),
+  ),
+  'trace.pin': ofSession(
+    false,
+    'keep what an entry says as a constraint of its intent',
+    'log',
+    traceGetRequest,
+    z.object({
+      pinned: pinnedText.describe('The new constraint of the intent.'),
+      sequence: place('Sequence of its event.'),
+    }),
+  ),
+  'tool.trace-list': query(
+    'list the intents that have a trace',
+    { cli: 'log' },
+    { limit: limit(200, 50), cursor },
+    z.object({
+      intents: list(
+        'Remembered intents, the most recent first.',
+        named('IntentListed', 'An intent with a trace.', {
+          id: string('Id of the intent.'),
+          entries: count('Number of its entries.'),
+          compacted: count('Entries that its summary stands for.'),
+          blocks: count('Blocks in which they were compacted.'),
+          request: string('What was asked for, up to 300 characters.').exactOptional(),
+          last: string('Its newest entry in one line, if that is not compacted yet.').exactOptional(),
+        }),
+      ),
+      total: count('All of them.'),
+      next,
+      sequence,
+    }),
+  ),
+} as const;
+
+export type TracesListed = Output<(typeof TRACE_REQUESTS)['tool.trace-list']['reply']>;
+export type TraceAppended = Output<(typeof TRACE_REQUESTS)['trace.append']['reply']>;
+export type TraceFound = Output<(typeof TRACE_REQUESTS)['trace.get']['reply']>;
