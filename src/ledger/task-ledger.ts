@@ -91,7 +91,6 @@ export function nextAction(
 
 type Asked = Pick<TaskLedger, 'questions' | 'answers'>;
 
-/** True while a question of the task has no answer. */
 export function isAsking({ questions = [] }: Asked): boolean {
   return questions.length > 0;
 }

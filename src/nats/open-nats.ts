@@ -33,7 +33,6 @@ export interface NatsOptions {
   readonly access?: NatsAccess;
   readonly logger: Logger;
   readonly replicas: number;
-  /** Deadline of one request to the server, in milliseconds. */
   readonly requestTimeoutMs: number;
   readonly ackWaitMs: number;
   /** Dispatches that an extractor fetches at a time. */

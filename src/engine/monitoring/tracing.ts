@@ -30,7 +30,6 @@ type Headers = { get(name: string): string } | undefined;
 interface Traced {
   readonly subject: string;
   readonly received?: Headers;
-  /** Adds the session. Default: false. */
   readonly traceSessions?: boolean | undefined;
 }
 

@@ -18,7 +18,6 @@ interface BackupOptions {
   /** Start time, ISO 8601 in UTC. */
   readonly at: string;
   readonly version: string;
-  /** Deadline of one request to the server, in milliseconds. */
   readonly timeoutMs: number;
   readonly onProgress?: (streams: number, of: number) => void;
 }

@@ -72,7 +72,6 @@ export async function restore(connection: NatsConnection, options: RestoreOption
   }
 }
 
-/** Returns true if these streams are what an interrupted restore has left. */
 async function isUnfinished(
   jsm: JetStreamManager,
   ports: Parameters<typeof isRestoring>[0],

@@ -51,7 +51,6 @@ export const STREAMS: ReadonlyMap<string, string> = new Map([
   [names.DISPATCH_STREAM, names.DISPATCH_SUBJECTS],
 ]);
 
-/** Returns true if a stream holds events of sessions, in either layout. */
 export function isSessionLog(stream: string): boolean {
   return names.sessionOfStream(stream) !== undefined || names.shardOfStream(stream) !== undefined;
 }
@@ -307,7 +306,6 @@ async function create(
   }
 }
 
-/** Returns the foreign streams on some subjects. */
 export async function strangersOn(jsm: JetStreamManager, subjects: string): Promise<string[]> {
   const strangers: string[] = [];
   for await (const name of jsm.streams.names(subjects))

@@ -204,7 +204,6 @@ async function keepService(
   };
 }
 
-/** Maximum length of an error's text in the header and in a shortened reply. */
 const MAX_ERROR_TEXT = 500;
 
 /** Errors caused by us or the server, not by the request. */
@@ -219,7 +218,6 @@ export interface AnswerOptions {
   readonly connection: NatsConnection;
   readonly logger: Logger;
   readonly counts: EndpointCounts;
-  /** Adds the session to spans. Default: false. */
   readonly traceSessions?: boolean;
 }
 

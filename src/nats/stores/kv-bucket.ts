@@ -25,7 +25,6 @@ export const LIFECYCLE_STREAM = `KV_${LIFECYCLE_BUCKET}`;
 const MAX_ATTEMPTS = 100;
 
 export interface BucketOptions extends TopologyOptions {
-  /** Deadline of one request to the server, in milliseconds. */
   readonly timeoutMs: number;
 }
 

@@ -12,7 +12,6 @@ interface DispatchSourcePorts extends StorePorts {
   readonly logger: Logger;
   readonly numbers: HighWaterMark;
   readonly ackWaitMs: number;
-  /** Dispatches that one worker fetches at a time. */
   readonly maxInHand: number;
 }
 

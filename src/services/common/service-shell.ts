@@ -65,7 +65,6 @@ export interface Service {
   readonly redacts?: boolean;
 }
 
-/** Serves a micro service with its requests and its health, and exposes its counters. */
 export async function serveRequests(
   connection: NatsConnection,
   { config, logger, shutdown, health, traceSessions, monitoring }: Serving,
@@ -119,7 +118,6 @@ export function guarded(
   });
 }
 
-/** Returns the session or project of a request; empty if it names neither. */
 function namedIn(request: unknown): { readonly session?: string; readonly project?: string } {
   const session = sessionIn(request);
   if (session !== undefined) return { session };

@@ -48,7 +48,6 @@ import {
   processRoundRobin,
   retryDelay,
   SessionLanes,
-  type SetAside,
   type WorkOutcome,
 } from './session-lanes.js';
 
@@ -83,7 +82,6 @@ interface ExtractorOptions {
   /** Milliseconds since 1970, monotonic. Default: the process' clock. */
   readonly now?: () => number;
   readonly secrets?: SecretScanner;
-  /** Adds the session to spans. Default: false. */
   readonly traceSessions?: boolean;
   /** Returns true while a caller waits for this process. Default: never. */
   readonly isAwaited?: () => boolean;
@@ -101,13 +99,7 @@ interface ExtractorStats {
   readonly repaired: Record<string, number>;
 }
 
-export interface Extractor {
-  readonly stats: Readonly<ExtractorStats>;
-  inHand(): number;
-  setAside(): SetAside;
-  /** Stops fetching, puts waiting dispatches back, and waits for those in progress. */
-  stop(): Promise<void>;
-}
+export type Extractor = Awaited<ReturnType<typeof startExtractor>>;
 
 type Accepted = Extract<ParsedBody, { ok: true }>;
 type Rejection = NonNullable<Counted['rejected']>;
@@ -115,7 +107,7 @@ type Rejection = NonNullable<Counted['rejected']>;
 const DONE: WorkOutcome = { kind: 'done' };
 const HELD_BACK: WorkOutcome = { kind: 'retry', delayMs: HELD_BACK_MS };
 
-export async function startExtractor(ports: ExtractorPorts, options: ExtractorOptions): Promise<Extractor> {
+export async function startExtractor(ports: ExtractorPorts, options: ExtractorOptions) {
   const { source, logger } = ports;
   const { secrets = NO_SCANNER, maxInHand: maxActive = 500, ackWaitMs = 10_000, random } = options;
   const { now = () => performance.timeOrigin + performance.now() } = options;
@@ -318,9 +310,10 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
     ...(options.isAwaited !== undefined && { isAwaited: options.isAwaited }),
   });
   return {
-    stats,
+    stats: stats as Readonly<ExtractorStats>,
     inHand: () => lanes.size,
     setAside: () => lanes.setAside(),
+    /** Stops fetching, puts waiting dispatches back, and waits for those in progress. */
     stop: () => turns.stop(),
   };
 }

@@ -78,7 +78,6 @@ export class SessionLane {
     return this.openCircuit === undefined || (this.size === 0 && now >= this.#pausedUntil);
   }
 
-  /** Closes the breaker: its log accepted an event. */
   closeCircuit(): void {
     this.#failures = this.#pauses = this.#refusals = this.#pausedUntil = 0;
     this.#last = undefined;
@@ -308,7 +307,6 @@ export class SessionLanes {
     return [...this.#turns].flatMap((lane) => this.#releaseWaiting(lane));
   }
 
-  /** Returns the sessions with an open breaker, and the number of their dispatches. */
   setAside(): SetAside {
     const now = this.#options.now();
     const lanes = [...this.#lanes.values()].filter(({ openCircuit }) => openCircuit !== undefined);

@@ -156,7 +156,6 @@ const DECIDING: ReadonlySet<string> = new Set([
   ...['tool.fact-erase', 'tool.session-forget'],
 ]);
 
-/** Returns the reason for not forwarding a request, if any. */
 function refusedFor(subject: string, role: InspectorRole): string | undefined {
   if (READING.has(subject)) return undefined;
   if (!DECIDING.has(subject)) return `The inspector does not pass on ${JSON.stringify(subject)}.`;

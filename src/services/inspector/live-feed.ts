@@ -68,9 +68,15 @@ export class LiveFeed {
       followEvents(transport.listen, (event, subject) =>
         this.#changes.push(subject, { ...event, at: now() }),
       ),
-      transport.listen(names.PROMPTS_SUBJECTS, (subject) => this.#compiled(subject)),
+      transport.listen(names.PROMPTS_SUBJECTS, (subject) => {
+        const [, session] = subject.split('.');
+        if (names.isToken(session)) this.#prompts.push(subject, { session, at: now() });
+      }),
       transport.listen(names.rejectedSubjects(undefined, undefined), (subject) => this.#rejected(subject)),
-      transport.listen(names.LEARNINGS_SUBJECTS, (subject) => this.#learned(subject)),
+      transport.listen(names.LEARNINGS_SUBJECTS, (subject) => {
+        const [, project] = subject.split('.');
+        if (names.isToken(project)) this.#learnings.push(project, { project, at: now() });
+      }),
     ];
   }
 
@@ -85,11 +91,6 @@ export class LiveFeed {
     if (this.#browsers.size === 0) this.#stopListening();
   }
 
-  #compiled(subject: string): void {
-    const [, session] = subject.split('.');
-    if (names.isToken(session)) this.#prompts.push(subject, { session, at: now() });
-  }
-
   #rejected(subject: string): void {
     const [, session, role] = subject.split('.');
     const of = {
@@ -97,11 +98,6 @@ export class LiveFeed {
       ...(role !== '_' && role && { role }),
     };
     this.#tell(sent('rejected', { ...of, at: now() }));
-  }
-
-  #learned(subject: string): void {
-    const [, project] = subject.split('.');
-    if (names.isToken(project)) this.#learnings.push(project, { project, at: now() });
   }
 
   #state(): Uint8Array<ArrayBuffer> {

@@ -58,7 +58,6 @@ export class SessionKeeper {
     this.#quiet.moved(session, this.#options.now());
   }
 
-  /** Handles sessions that may have moved unnoticed. */
   outdated(sessions: readonly ActiveSession[]): void {
     for (const { session, at } of sessions) this.#quiet.moved(session, Date.parse(at));
   }

@@ -84,7 +84,6 @@ export async function forgetSessions(ports: ForgetPorts, lease: HeldLease): Prom
   logger.info({ sessions: begun.length }, 'sessions forgotten');
 }
 
-/** Returns true for the record of a session whose forgetting began at this time, and is not finished. */
 function isBegun(record: Forgotten | undefined, at: string): record is Forgotten {
   return record?.status === 'forgetting' && record.at === at;
 }
@@ -133,7 +132,6 @@ interface LearningsPorts {
   readonly eraser: Pick<NatsSessionEraser, 'eraseLearnings'>;
 }
 
-/** Counts what forgetting a session would change in the learnings of all projects. */
 async function changedLearnings(
   { learnings, projects }: Pick<LearningsPorts, 'learnings' | 'projects'>,
   session: Token,

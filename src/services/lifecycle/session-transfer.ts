@@ -140,7 +140,6 @@ export function createSessionImport({
   };
 }
 
-/** Returns the event as one that changes nothing. */
 export function asHistory(event: SessionEvent): SessionEvent {
   if (event.type === 'session.history') return event;
   return { v: EVENT_VERSION, type: 'session.history', at: event.at, data: { event: { ...event } } };

@@ -77,7 +77,6 @@ function resultIn(sequence: number, event: SessionEvent | undefined, repeats: bo
 
 const PLACE = [z.literal('rejected'), z.int().positive()] as const;
 
-/** Answers the tools that list, show, retry and remove rejected results. */
 export function createRejectedQueries(
   options: Pick<ToolPorts, 'rejected' | 'reader' | 'source' | 'maxBodyBytes' | 'maxReplyBytes'>,
 ): Handlers<'tool.rejected-list' | 'tool.rejected-show' | 'tool.rejected-retry' | 'tool.rejected-remove'> {

@@ -237,7 +237,6 @@ const MOST_SESSIONS = 100;
 /** Every session, archived ones too; without their figures the newest come first. */
 const ANY = { brief: true, archived: true, active: false, stalled: false, limit: MOST_SESSIONS };
 
-/** Searches what one session remembers, or the sessions of a project. */
 export function createRecall(
   reader: Pick<SessionReader, 'load'>,
   list: Pick<SessionList, 'list'>,

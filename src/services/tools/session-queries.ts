@@ -25,7 +25,6 @@ import type { Asked, Handlers } from '../common/service-shell.js';
 const MAX_PROMPTS = 20;
 const MAX_CANDIDATES = 20;
 
-/** Answers the tools that show parts of a session's state, and those that retract or correct its facts. */
 export function createSessionQueries({
   log,
   reader,

@@ -13,7 +13,6 @@ import { clipText, quoted } from '../../shared/text.js';
 import type { ToolPorts } from '../common/service-context.js';
 import type { Handlers } from '../common/service-shell.js';
 
-/** Maximum characters of the reason why an entry could not be read. */
 const MAX_REASON = 300;
 
 /** Maximum size of an event's entries in characters, so that it fits one message. */
