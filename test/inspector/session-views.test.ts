@@ -157,15 +157,15 @@ describe('every view', () => {
   });
 
   it('on a phone a finger hits every control, and no explanation covers the prompt', async () => {
-    await publishWork(system.client, 'wide', '1', {
+    await publishWork(system.client, 'wide-but-of-usual-length', '1', {
       status: 'blocked',
       questions: [{ text: 'x'.repeat(200), options: ['a long option '.repeat(12), 'y'.repeat(120)] }],
     });
-    await system.client.tools.sessionOpen({ session: 'wide', project: 'p'.repeat(60) });
+    await system.client.tools.sessionOpen({ session: 'wide-but-of-usual-length', project: 'p'.repeat(60) });
     await allDealtWith(system.ports);
     const phone = await opened.newPage({ viewport: { width: 390, height: 844 } });
     const small: string[] = [];
-    for (const view of ['/', '/s/wide', '/s/memory', '/s/memory/timeline', ...VIEWS]) {
+    for (const view of ['/', '/s/wide-but-of-usual-length', '/s/memory', '/s/memory/timeline', ...VIEWS]) {
       await goTo(phone, origin, view);
       const found = await phone.evaluate<string[]>(`
         [...document.querySelectorAll('a, button, select, input, summary')]
@@ -183,6 +183,13 @@ describe('every view', () => {
     const name = phone.getByRole('rowheader', { name: 'keeper', exact: true });
     expect((await name.boundingBox())?.width).toBeGreaterThan(90);
     expect(await phone.evaluate("document.querySelector('.table-scroll').scrollWidth")).toBeLessThan(390);
+    // On a tablet, so do the names of sessions beside those of their projects.
+    await phone.setViewportSize({ width: 768, height: 844 });
+    await goTo(phone, origin, '/');
+    const cut = `[...document.querySelectorAll('.session-row .row-link')]
+      .filter((each) => each.scrollWidth > each.clientWidth).length`;
+    expect(await phone.evaluate(cut)).toBe(0);
+    await phone.setViewportSize({ width: 390, height: 844 });
     await goTo(phone, origin, '/s/memory/prompt');
     const origins = phone.getByRole('region', { name: 'Origin of the line' });
     expect(await origins.isVisible()).toBe(false);

@@ -140,7 +140,8 @@ describe('the view of a session', () => {
     await go('/s/stuck');
     const attention = page.getByRole('region', { name: /Needs you/ });
     await attention.getByRole('button', { name: 'Show the evidence' }).click();
-    await attention.getByText('Handle a header in the past').first().waitFor();
+    await attention.getByRole('term').filter({ hasText: 'required fixes' }).waitFor();
+    expect(await attention.textContent()).not.toContain('ledger.');
     // The fixes come next, no matter who had the prompt before.
     const next = await attention
       .getByRole('link', { name: 'its next prompt: task TAS-1' })

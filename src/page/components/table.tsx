@@ -3,8 +3,6 @@ import { figure } from '../words.js';
 
 interface Column {
   readonly name: string;
-  /** Aligned to the right. */
-  readonly number?: boolean;
   /** Hidden on a narrow screen. */
   readonly wide?: boolean;
 }
@@ -24,11 +22,11 @@ export function Table(props: {
       <table class="table">
         <thead>
           <tr>
-            {props.columns.map(({ name, number, wide }) => (
+            {props.columns.map(({ name, wide }) => (
               <th
                 key={name}
                 scope="col"
-                class={`${number ? 'number' : ''} ${wide ? 'only-wide' : ''}`}
+                class={wide ? 'only-wide' : ''}
                 aria-sort={sort?.by === name ? (sort.isDown ? 'descending' : 'ascending') : undefined}
               >
                 {sort === undefined ? (

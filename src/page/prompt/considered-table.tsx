@@ -53,7 +53,7 @@ export function ConsideredTable(props: { readonly session: string; readonly cons
           { name: '' },
           { name: 'Fact or file' },
           { name: 'Kind', wide: true },
-          { name: 'Score', number: true },
+          { name: 'Score' },
           { name: 'Why' },
         ]}
       >
@@ -64,7 +64,7 @@ export function ConsideredTable(props: { readonly session: string; readonly cons
               <td>{row.shown ? <Tag tone="good">in</Tag> : <Tag>out</Tag>}</td>
               <td>{row.what}</td>
               <td class="only-wide">{row.kind}</td>
-              <td class="number">{row.score.toFixed(2)}</td>
+              <td class="figure">{row.score.toFixed(2)}</td>
               <td>{row.shown ? row.why : whyLeft(row)}</td>
             </tr>
           ))}

@@ -105,7 +105,7 @@ function Result(props: {
       )}
       {rejected.meant === undefined ? null : (
         <p class="evidence">
-          It looks like the result of a <strong>{rejected.meant}</strong>, but was published for{' '}
+          Its role looks like <strong>{rejected.meant}</strong>, but it was published for{' '}
           {rejected.role === undefined ? 'no known role' : `the ${rejected.role}`}.
         </p>
       )}

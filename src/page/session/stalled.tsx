@@ -3,11 +3,11 @@ import type { ReplyTo } from '../../contracts/requests.js';
 import { stallText, waitsForPerson } from '../../shared/wire-words.js';
 import { ask } from '../ask.js';
 import { Actions, mayAct } from '../components/act.js';
-import { Button, Outcome } from '../components/fields.js';
+import { Button, Outcome, Pair } from '../components/fields.js';
 import { QueryView } from '../components/states.js';
 import { sessionHref } from '../route.js';
 import { useAsk } from '../use-ask.js';
-import { nextRole } from '../words.js';
+import { nextRole, spaced } from '../words.js';
 import { AnswerForm, Need, NeedsList, quoted, useDrafts } from './needs-list.js';
 import { RejectedNeed } from './rejected.js';
 import { ledgerTexts } from './work.js';
@@ -151,20 +151,35 @@ function TaskNeed(props: {
   );
 }
 
-/** Ledger entries of a task. */
+/** What a task's ledger entries begin with; those that are neither a summary nor a list are counts and codes. */
+const TASK = 'ledger.task.';
+
+/** Returns a text, or the texts of an object such as an issue. */
+function lineOf(item: unknown): string {
+  return Object.values(typeof item === 'string' ? [item] : Object(item))
+    .flat()
+    .filter((part) => typeof part === 'string')
+    .join(' · ');
+}
+
 function Evidence({ session, task }: { readonly session: string; readonly task: string }) {
   const query = useAsk('run.status', { session, task }, session);
   return (
     <QueryView query={query} what="the evidence">
       {({ task: shown }) => (
-        <dl class="evidence">
-          {shown?.remark === undefined ? null : <p class="quiet">{shown.remark}</p>}
-          {Object.entries(shown?.entries ?? {}).map(([name, value]) => (
-            <div key={name}>
-              <dt class="mono quiet">{name}</dt>
-              <dd>{typeof value === 'string' ? value : <pre>{JSON.stringify(value, null, 2)}</pre>}</dd>
-            </div>
-          ))}
+        <dl class="evidence pairs">
+          {shown?.remark === undefined ? null : <Pair name="Remark">{shown.remark}</Pair>}
+          {Object.entries(shown?.entries ?? {})
+            .filter(
+              ([name, value]) => name === `${TASK}summary` || (name.startsWith(TASK) && Array.isArray(value)),
+            )
+            .map(([name, value]) => (
+              <Pair key={name} name={spaced(name.slice(TASK.length))}>
+                {[value].flat().map((item, index) => (
+                  <p key={index}>{lineOf(item)}</p>
+                ))}
+              </Pair>
+            ))}
         </dl>
       )}
     </QueryView>
