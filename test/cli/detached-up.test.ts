@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { lineForPeople, portNote, stopDetached } from '../../src/cli/detached-up.js';
+import { lineForPeople, stopDetached } from '../../src/cli/detached-up.js';
 import { isRunning } from '../../src/nats/server/process-identity.js';
 import { storeUse } from '../../src/nats/server/server-store.js';
 import { cli, startCli } from '../support/cli.js';
@@ -40,12 +40,6 @@ async function processesOn(store: string): Promise<number[]> {
   const use = storeUse(store);
   return use?.by === 'server' ? [use.starter.pid, use.server?.pid ?? 0] : [];
 }
-
-it('a server that was started says which port it could not have', () => {
-  const server = { url: 'nats://127.0.0.1:9' };
-  expect(portNote(server, 9)).toBeUndefined();
-  expect(portNote(server, 8)).toBe('port 8 is in use; your server is on port 9');
-});
 
 it('a start that failed shows the messages of its log, and no JSON', () => {
   const line = (level: string) => JSON.stringify({ level, time: 'now', code: 'x', msg: 'no "room"' });
