@@ -134,7 +134,9 @@ async function connected(
 ): Promise<{ readonly changes: readonly FileChange[]; readonly isDone: boolean }> {
   const place = placeOf(cli, scope);
   const file = join(place.project, PROJECT_FILE_NAME);
-  if (scope === 'project') requirePlainFile(file);
+  const read = scope === 'project' ? readRegularFile(file, MAX_PROJECT_FILE) : undefined;
+  if (read !== undefined && 'fault' in read)
+    throw new ThroughlineError('config_invalid', `${file} ${read.fault}: remove it, then connect again`);
   const name = proposedSession(stateDirOf(cli.config.env), place.project);
   const usual = defined({ session: name, project: name, plan: plainPlan(place.project) });
   const defaults = scope === 'project' ? usual : {};
@@ -186,12 +188,6 @@ function newRecord(
 
 function placeOf(cli: Cli, scope: Scope, project = process.cwd()): Where {
   return { scope, project, home: homedir(), env: cli.config.env, exists: existsSync };
-}
-
-function requirePlainFile(file: string): void {
-  const read = readRegularFile(file, MAX_PROJECT_FILE);
-  if (read === undefined || !('fault' in read)) return;
-  throw new ThroughlineError('config_invalid', `${file} ${read.fault}: remove it, then connect again`);
 }
 
 async function disconnect(cli: Cli, client: ConnectClientName, options: ConnectOptions): Promise<void> {

@@ -69,7 +69,9 @@ export async function hook(name: string, { nats, within }: HookOptions = {}): Pr
     fault = error;
   }
   const stateDir = stateDirOf();
-  cacheCode(join(stateDir, 'compiled'));
+  // Compiled code is kept between hooks, in a folder of this user alone. Node.js 20 cannot.
+  if ('enableCompileCache' in nodeModule && typeof nodeModule.enableCompileCache === 'function')
+    nodeModule.enableCompileCache(join(stateDir, 'compiled'));
   const log = (line: string) => logHook(stateDir, line, () => serverText(server));
   let withinMs = within === undefined ? usualMs(startMs, STARTS) : withinOf(within);
   const leftMs = () => (withinMs ?? WITHIN_MS) - performance.now();
@@ -128,28 +130,33 @@ export async function hook(name: string, { nats, within }: HookOptions = {}): Pr
     return give(messageOf(fault));
   }
   const known = config;
-  const connect = async () => {
+  const open = async () => {
     const { openClient } = await import('./open-client.js');
     const autostart = async () => (await import('./detached-up.js')).startUserServer(known);
     const mayStart = server.kind === 'own' && known.autostart === '1';
     return openClient({ config: known, server, ...(mayStart && { autostart }) });
   };
+  let opened: ReturnType<typeof open> | undefined;
+  const connect = () => {
+    opened ??= open();
+    return opened;
+  };
   const text = await input.whole;
   if (text === '') return give(`the input is empty, or larger than ${MAX_INPUT} bytes: it is left out`);
   const answer = await runHook(name, client, text, {
-    ...{ config: known, stateDir, spool, directory },
-    ...{ log, leftMs, allowMore, connect: onlyOnce(connect) },
+    config: known,
+    stateDir,
+    spool,
+    directory,
+    log,
+    leftMs,
+    allowMore,
+    connect,
     onRecorded: () => {
       isRecorded = true;
     },
   });
   end(answer);
-}
-
-/** Keeps compiled code between hooks, in a folder of this user alone. Node.js 20 cannot. */
-function cacheCode(folder: string): void {
-  if ('enableCompileCache' in nodeModule && typeof nodeModule.enableCompileCache === 'function')
-    nodeModule.enableCompileCache(folder);
 }
 
 /** Returns an empty text in a folder that is gone, and leaves it: much fails there. */
@@ -198,12 +205,4 @@ function usualMs(startMs: number, starts: number): number {
 function withinOf(text: string): number | undefined {
   const ms = Number(text);
   return /^\d{2,5}$/.test(text) && ms >= LEAST_MS && ms <= MOST_MS ? ms : undefined;
-}
-
-function onlyOnce<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | undefined;
-  return () => {
-    made ??= make();
-    return made;
-  };
 }

@@ -1,5 +1,5 @@
 import picocolors from 'picocolors';
-import type { FactShown, FilesListed, FoundFact } from '../contracts/fact-requests.js';
+import type { FactShown, FoundFact } from '../contracts/fact-requests.js';
 import type { Token } from '../contracts/names.js';
 import { repairsInWords } from '../contracts/reading/repairs.js';
 import { RELATIONS } from '../contracts/relations.js';
@@ -26,9 +26,11 @@ export function coloursOf(cli: Cli): Colors {
 type Renderer<Name extends RequestName> = (reply: ReplyTo<Name>, pc: Colors) => readonly string[];
 
 const task: Renderer<'tool.task-add'> = ({ task }, pc) => [taskLine(pc, task)];
-const claim: Renderer<'tool.task-next'> = ({ task, plan }, pc) => [
-  task !== null ? taskLine(pc, task) : plan === undefined ? 'no task is ready' : planClaimLine(pc, plan),
-];
+const claim: Renderer<'tool.task-next'> = ({ task, plan }, pc) => {
+  if (task !== null) return [taskLine(pc, task)];
+  if (plan === undefined) return ['no task is ready'];
+  return [`${pc.bold(quoted(plan.id))} of the plan: ${quoted(plan.text)}${claimNote(plan.claimed_by)}`];
+};
 const note: Renderer<'tool.note-add'> = ({ note }, pc) => [inLine(noteCells(pc, note))];
 const message: Renderer<'tool.inbox-add'> = ({ message }, pc) => [inLine(messageCells(pc, message))];
 const iteration: Renderer<'tool.iteration-start'> = ({ iteration }, pc) => [
@@ -94,7 +96,13 @@ const RENDERERS: { readonly [Name in RequestName]?: Renderer<Name> } = {
   ],
   'tool.fact-correct': ({ fact, corrected }, pc) => [factLine(corrected, pc), factLine(fact, pc)],
   'tool.file-list': ({ files }) =>
-    listed(files.map(fileLine), 'no such files: results name them in files_modified'),
+    listed(
+      files.map(
+        ({ path, uses, tasks }) =>
+          `${quoted(path)}  ${counted(uses, 'result')}, tasks ${tasks.map(quoted).join(', ')}`,
+      ),
+      'no such files: results name them in files_modified',
+    ),
   'tool.snapshot-show': ({ text, sequence: _, ...fields }, pc) => [
     ...(text === undefined ? [] : [text]),
     ...fieldLines(pc, fields),
@@ -169,10 +177,6 @@ function taskCells(pc: Colors, task: Task): Cell[] {
     toned(pc, status, statusText(status)),
     `${quoted(content)}${waiting}${last}${why}${claimNote(claimed_by)}`,
   ];
-}
-
-function planClaimLine(pc: Colors, { id, text, claimed_by }: NonNullable<ToolReply<'task-next'>['plan']>) {
-  return `${pc.bold(quoted(id))} of the plan: ${quoted(text)}${claimNote(claimed_by)}`;
 }
 
 function noteCells(pc: Colors, { id, type, content }: ToolReply<'note-add'>['note']): Cell[] {
@@ -351,10 +355,6 @@ function factLines({ fact, history, closedBy, shownIn }: FactShown): string[] {
       return `  shown at ${at} in the ${kind} prompt ${id}${forTask}`;
     }),
   ];
-}
-
-function fileLine({ path, uses, tasks }: FilesListed['files'][number]): string {
-  return `${quoted(path)}  ${counted(uses, 'result')}, tasks ${tasks.map(quoted).join(', ')}`;
 }
 
 function rejectedCells(_: Colors, { id, at, subject, sequence, code, bytes, reason }: RejectedShown) {

@@ -40,7 +40,8 @@ export function openRunFolder(stateDir: string, directory: string, session: stri
   const logs = join(state, 'work', session);
   makePrivateFolder(logs);
   // The home folder may be shared with other machines and containers, whose processes are not visible here.
-  const record = join(state, `run-${hashOf(processSpace()).slice(0, 12)}.json`);
+  const processSpace = `${hostname()} ${ifPossible(() => readlinkSync('/proc/self/ns/pid')) ?? ''}`;
+  const record = join(state, `run-${hashOf(processSpace).slice(0, 12)}.json`);
   const before = runIn(record);
   if (before !== undefined && isRunning(before)) throw inUse(before.holder, checkout, session);
   rmSync(record, { force: true });
@@ -92,11 +93,6 @@ function inUse(holder: string, checkout: string, session: string): ThroughlineEr
   const copy = existsSync(join(checkout, '.git')) ? `git worktree add ${other}` : `cp -r . ${other}`;
   const message = `${holder} works in ${checkout}: run "${copy}", and start the second run there, with --session ${session} instead of --plan`;
   return new ThroughlineError('conflict', message);
-}
-
-/** Returns the scope of process ids: the machine, and on Linux the namespace. */
-function processSpace(): string {
-  return `${hostname()} ${ifPossible(() => readlinkSync('/proc/self/ns/pid')) ?? ''}`;
 }
 
 /** Reads the record of a run; returns undefined if there is none, or an invalid one. */

@@ -47,7 +47,9 @@ export const reportTool: McpTool<'report'> = async (memory, input) => {
     const unknown = known ? known.unknown : undefined;
     return answerOf(result, unknown);
   } catch (error) {
-    if (!UNREACHABLE.has(codeOf(error)) || isStored(error)) throw error;
+    // A stored result is read by the services later.
+    const isStored = error instanceof ThroughlineError && typeof error.details?.dispatch === 'number';
+    if (!UNREACHABLE.has(codeOf(error)) || isStored) throw error;
     await memory.keep({ role, text, messageId: `${session}:${id}` });
     const keptText = `It is kept on this machine and sent when the server can be reached: do not report it again.`;
     return { text: `${keptText} Now it cannot: ${messageOf(error)}`, data: { status: 'kept' } };
@@ -56,11 +58,6 @@ export const reportTool: McpTool<'report'> = async (memory, input) => {
 
 const PAUSED =
   'Throughline is paused in this folder: nothing was stored. Only the user resumes it, with "throughline resume"; do not report again.';
-
-/** The services have not read it yet, and will. */
-function isStored(error: unknown): boolean {
-  return error instanceof ThroughlineError && typeof error.details?.dispatch === 'number';
-}
 
 function answerOf(result: DispatchResult, unknown: string | undefined): McpAnswer<'report'> {
   const { status, dispatch } = result;
