@@ -102,18 +102,13 @@ export const noteTool: McpTool<'note'> = async ({ session, agent: by, client: co
 };
 
 function written(entries: readonly (Note | InboxMessage)[]): string {
-  return entries
-    .map(
-      (entry) =>
-        `${entry.id} ${kindOf(entry)}${leftBy('by' in entry ? entry.by : undefined)}: ${quoted(entry.content)}`,
-    )
-    .join('\n');
+  const lines = entries.map((entry) => {
+    const kind = 'type' in entry ? entry.type : entry.read ? 'message, read' : 'message, unread';
+    return `${entry.id} ${kind}${leftBy('by' in entry ? entry.by : undefined)}: ${quoted(entry.content)}`;
+  });
+  return lines.join('\n');
 }
 
 function listed(entries: readonly (Note | InboxMessage)[], none: string): string {
   return entries.length === 0 ? none : `${QUOTED}\n${written(entries)}`;
-}
-
-function kindOf(entry: Note | InboxMessage): string {
-  return 'type' in entry ? entry.type : entry.read ? 'message, read' : 'message, unread';
 }
