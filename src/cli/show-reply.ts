@@ -82,11 +82,7 @@ const RENDERERS: { readonly [Name in RequestName]?: Renderer<Name> } = {
   ...{ 'tool.session-reopen': session, 'tool.session-archive': session },
   'tool.session-list': ({ sessions }, pc) =>
     sessions.length === 0 ? ['no such sessions'] : sessionLines(pc, sessions),
-  'tool.recall': ({ text }) =>
-    listed(
-      text.replaceAll('\n- found: ', '\n- Found: ').split('\n').filter(Boolean),
-      'nothing fits: try other words',
-    ),
+  'tool.recall': ({ text }) => listed(text.split('\n').filter(Boolean), 'nothing fits: try other words'),
   'tool.fact-show': factLines,
   'tool.fact-retract': ({ fact }, pc) => [factLine(fact, pc)],
   'tool.fact-restore': ({ fact }, pc) => [factLine(fact, pc)],
