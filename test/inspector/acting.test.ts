@@ -12,14 +12,8 @@ const { client } = system;
 const { tools } = client;
 
 const promptOf = async (session: string, taskId: string) => {
-  const request = {
-    kind: 'dispatch',
-    session,
-    taskId,
-    role: 'implementer',
-    taskPrompt: 'Serve the metrics',
-  } as const;
-  return (await client.compile(request)).prompt;
+  const request = { session, taskId, role: 'implementer', taskPrompt: 'Serve the metrics' } as const;
+  return (await client.compile({ kind: 'dispatch', ...request })).prompt;
 };
 
 /** Returns the name of the focused element. */
@@ -28,17 +22,9 @@ const focused = () =>
 
 async function asking(name: string): Promise<string> {
   const session = newSession(name);
-  await publishWork(
-    client,
-    session,
-    '1',
-    {
-      status: 'blocked',
-      questions: [{ text: 'Which port?', options: ['9090', '9464'] }],
-      facts: [{ subject: 'sessions', relation: 'live in', object: 'postgres', tags: ['decision'] }],
-    },
-    { wait: true },
-  );
+  const questions = [{ text: 'Which port?', options: ['9090', '9464'] }];
+  const facts = [{ subject: 'sessions', relation: 'live in', object: 'postgres', tags: ['decision' as const] }];
+  await publishWork(client, session, '1', { status: 'blocked', questions, facts }, { wait: true });
   return session;
 }
 

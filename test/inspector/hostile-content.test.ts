@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import type { Role } from '../../src/contracts/kinds.js';
 import { ATTACKS } from '../support/attacks.js';
 import { inspectorOfFile } from '../support/browser.js';
 import { allDealtWith } from '../support/system.js';
@@ -26,35 +27,25 @@ const SAID = [...MARKUP, ...ATTACKS.filter((text) => text.trim() !== '')];
 
 it('hostile texts in every view execute nothing, load nothing and are shown as they are', async () => {
   const { client } = system;
-  await client.send('tool.session-open', {
-    session: 'hostile',
-    goal: MARKUP.join(' '),
-    project: 'hostile',
-  });
+  const session = 'hostile';
+  await client.send('tool.session-open', { session, goal: MARKUP.join(' '), project: 'hostile' });
+  const publish = (role: Role, body: object) => client.publishText(session, role, JSON.stringify(body));
   const say = async (said: string, index: number) => {
     const at = (offset: number) => SAID[(index + offset) % SAID.length] ?? said;
-    await client.publishText(
-      'hostile',
-      'implementer',
-      JSON.stringify({
-        task_id: `${index % 7}`,
-        status: 'completed',
-        summary: said,
-        files_modified: [`${at(1)}`.slice(0, 200), 'src/a.ts'],
-        follow_up_actions: [at(2)],
-        tests: [{ command: at(3), passed: false, failures: [at(4)] }],
-      }),
-    );
-    await client.publishText(
-      'hostile',
-      'reviewer',
-      JSON.stringify({
-        task_id: `${index % 7}`,
-        assessment: 'needs_changes',
-        required_fixes: [said, at(5)],
-        issues: [{ severity: 'critical', file: at(1).slice(0, 200), message: at(6), fix: at(7) }],
-      }),
-    );
+    await publish('implementer', {
+      task_id: `${index % 7}`,
+      status: 'completed',
+      summary: said,
+      files_modified: [`${at(1)}`.slice(0, 200), 'src/a.ts'],
+      follow_up_actions: [at(2)],
+      tests: [{ command: at(3), passed: false, failures: [at(4)] }],
+    });
+    await publish('reviewer', {
+      task_id: `${index % 7}`,
+      assessment: 'needs_changes',
+      required_fixes: [said, at(5)],
+      issues: [{ severity: 'critical', file: at(1).slice(0, 200), message: at(6), fix: at(7) }],
+    });
     await client.publishText('hostile', 'reviewer', `${said} {"task_id": "1"}`);
     const visible = said
       .replace(/[^\x20-\x7e]/g, '')
@@ -104,11 +95,8 @@ it('hostile texts in every view execute nothing, load nothing and are shown as t
   for (const line of (await page.locator('.prompt-line-linked').all()).slice(0, 20)) await line.hover();
   await goTo(page, origin, '/s/hostile');
   await page.getByRole('button', { name: /^Show \d+ more/ }).click();
-  for (let n = 0; n < 5; n += 1)
-    await page
-      .getByRole('button', { name: /^Open:/ })
-      .first()
-      .click();
+  const closed = page.getByRole('button', { name: /^Open:/ });
+  for (let n = 0; n < 5; n += 1) await closed.first().click();
   expect(seen).toEqual([]);
   // A session of a name that no session can have is refused, and the browser says so.
   expect(problems.filter((problem) => !/status of 4\d\d/.test(problem))).toEqual([]);

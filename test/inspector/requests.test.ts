@@ -75,10 +75,8 @@ describe('an open page', () => {
     for (let n = 1; n < 12; n += 1) {
       const tab = await first.context().newPage();
       await goTo(tab, origin, n % 2 === 0 ? '/' : `/s/${sessions[0]}`);
-      await tab
-        .getByText(sessions[0] ?? '')
-        .first()
-        .waitFor();
+      const shown = tab.getByText(sessions[0] ?? '');
+      await shown.first().waitFor();
       tabs.push(tab);
     }
     await expect.poll(() => opened.inspector.watching()).toBe(2);
