@@ -23,7 +23,9 @@ const focused = () =>
 async function asking(name: string): Promise<string> {
   const session = newSession(name);
   const questions = [{ text: 'Which port?', options: ['9090', '9464'] }];
-  const facts = [{ subject: 'sessions', relation: 'live in', object: 'postgres', tags: ['decision' as const] }];
+  const facts = [
+    { subject: 'sessions', relation: 'live in', object: 'postgres', tags: ['decision' as const] },
+  ];
   await publishWork(client, session, '1', { status: 'blocked', questions, facts }, { wait: true });
   return session;
 }
