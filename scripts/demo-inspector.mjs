@@ -97,7 +97,12 @@ export async function fillInspector(client, session = 'parser') {
       source: { session },
     });
     if (content === LEARNINGS[0][0])
-      await client.proposals.accept({ project: 'throughline', id: proposed.proposal.id, by: 'ana' });
+      await client.proposals.accept({
+        project: 'throughline',
+        id: proposed.proposal.id,
+        by: 'ana',
+        person: true,
+      });
   }
   for (const [role, body] of UNUSABLE) await client.publishText(session, role, body);
 }

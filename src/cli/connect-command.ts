@@ -48,6 +48,7 @@ import type { Command, Flags } from './cli-command.js';
 import { type Cli, cliOf, coloured, note, out, sessionHere, withConnection } from './command-context.js';
 import { runningUp, stopDetached } from './detached-up.js';
 import { confirmed } from './output.js';
+import { requirePerson } from './request-command.js';
 
 type ConnectOptions = ProjectFields & Flags<'remove' | 'all' | 'dryRun' | 'yes' | 'user'>;
 
@@ -399,6 +400,7 @@ function addSwitch(command: Command, paused: boolean): Command {
     .argument('[folder]', 'the folder', '.')
     .action((folder: string, _: object, { parent }: Command) => {
       if (!existsSync(folder)) throw usageError(`${folder} does not exist: name a folder`);
+      if (!paused) requirePerson();
       const stateDir = stateDirOf(cliOf(parent as Command).config.env);
       setPaused(stateDir, folder, paused);
       const above = pausedFolder(stateDir, folder);

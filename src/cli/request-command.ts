@@ -187,7 +187,7 @@ function spoken(given: Values, { agents, shape }: RegisteredRequest, exact: bool
   return {
     ...('by' in shape && usual !== undefined && { by: usual }),
     ...given,
-    ...(!isAgent && agents && { person: true }),
+    ...(!isAgent && 'person' in shape && { person: true }),
   };
 }
 

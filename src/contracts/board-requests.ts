@@ -181,7 +181,7 @@ export const BOARD_REQUESTS = {
   'tool.inbox-mark-read': command(
     'mark a message as read',
     { cli: 'inbox read <id>', example: { id: 'MSG-1' } },
-    { id, unread: flag.describe('Mark it as unread again.') },
+    { id, unread: flag.describe('Mark it as unread again.'), person },
     message,
   ),
   'tool.inbox-list': query(

@@ -7,6 +7,7 @@ import {
   between,
   command,
   cursor,
+  decides,
   limit,
   oneOrMore,
   query,
@@ -193,7 +194,7 @@ export const FACT_REQUESTS = {
   'tool.fact-erase': command(
     'overwrite what a statement says, in the log too; cannot be undone',
     { cli: 'facts erase <id>', example: { id: 'M7', by: 'ann' }, agents: false },
-    { id: factKey, by: text(128).default('a person').describe('Who erases it.') },
+    { id: factKey, by: text(128).default('a person').describe('Who erases it.'), person: decides },
     z.object({
       fact: foundFact.describe('What is left of the statement.'),
       events: count('Stored events that had its text.'),

@@ -9,7 +9,7 @@ import {
   PROPOSAL_STATUSES,
   RELEVANCE_METHODS,
 } from './learning-events.js';
-import { between, flag, projectCommand, projectQuery, text } from './request-row.js';
+import { between, decides, flag, projectCommand, projectQuery, text } from './request-row.js';
 import {
   boolean,
   count,
@@ -34,6 +34,7 @@ const by = text(128)
   .transform((name) => quoted(name) || UNKNOWN)
   .default(UNKNOWN)
   .describe('Who decides it.');
+const decider = { by, person: decides };
 const name = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 characters of A-Z a-z 0-9 _ and -');
 const id = text(64).describe('Its id, or a unique prefix of at least three characters.');
 const reason = text(MAX_LEARNING).transform(quoted).optional().describe('Why, in words.');
@@ -172,14 +173,14 @@ export const LEARNING_REQUESTS = {
       content: content.optional().describe('One sentence of at most 200 characters.'),
       type: type.optional().describe('Kind of learning.'),
       tags: tags.optional().describe('Search words.'),
-      by,
+      ...decider,
     },
     proposalView,
   ),
   'learning.retract': projectCommand(
     'retract a learning: it stays on record, but no longer reaches prompts',
     { cli: 'learning retract <id>', example: { id: 'abc12', reason: 'We use biome now' }, agents: false },
-    { id, reason, by },
+    { id, reason, ...decider },
     proposalView,
   ),
   'proposal.list': projectQuery(
@@ -221,7 +222,7 @@ export const LEARNING_REQUESTS = {
     { cli: 'learning accept <id>', example: { id: 'abc12', merge: true }, agents: false },
     {
       id,
-      by,
+      ...decider,
       merge: flag.describe('Add it to the learning that says nearly the same.'),
       separate: flag.describe('Keep it beside a learning that says nearly the same.'),
     },
@@ -234,7 +235,7 @@ export const LEARNING_REQUESTS = {
       example: { id: 'abc12', reason: 'True of one module only' },
       agents: false,
     },
-    { id, reason, by },
+    { id, reason, ...decider },
     proposalView,
   ),
 } as const;

@@ -29,6 +29,11 @@ export const oneOrMore = <Item extends z.ZodType<string>>(item: Item, most: numb
 /** Set by the command line at a terminal and by the page. No argument of an agent's tool sets it. */
 export const person = z.literal(true).optional().describe('A person does, and not an agent or a program.');
 
+/** Required where no agent decides. */
+export const decides = z
+  .literal(true, 'only a person decides this: a program that passes on the word of one sends true')
+  .describe('A person does, and not an agent or a program.');
+
 /** Who speaks: without `person` the name is what an agent or a program claims. */
 export const speaker = (does: string) => ({
   by: text(128).optional().describe(`Who ${does}.`),

@@ -120,6 +120,7 @@ export const lifecycleEvents = [
     spec_path: string('Path of the specification.').optional(),
     project: string('The project whose learnings it uses.').optional(),
     settings: sessionSettings.optional().describe('Settings of its prompts.'),
+    person: mark('A person set it.'),
   }),
   eventOf('session.completed', {
     forced: boolean('True if tasks were still open.'),

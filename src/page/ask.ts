@@ -27,7 +27,7 @@ export const unauthorized = signal(false);
  */
 export function ask<Subject extends RequestName>(
   subject: Subject,
-  body: RequestInput<Subject>,
+  body: Omit<RequestInput<Subject>, 'person'>,
   abort?: AbortSignal,
 ): Promise<ReplyTo<Subject>> {
   return request<ReplyTo<Subject>>(`/api/ask/${subject}`, {

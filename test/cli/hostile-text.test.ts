@@ -252,8 +252,11 @@ beforeAll(async () => {
   const propose = async (text: string) =>
     (await learnings.propose({ content: `${text} ${HOSTILE}`, tags: [HOSTILE] })).proposal.id;
   const accepted = async (text: string) =>
-    (await proposals.accept({ id: await propose(text), by: HOSTILE, separate: true }).catch(() => undefined))
-      ?.proposal.id ?? '';
+    (
+      await proposals
+        .accept({ id: await propose(text), by: HOSTILE, person: true, separate: true })
+        .catch(() => undefined)
+    )?.proposal.id ?? '';
   const [fact, wrong] = (await client.tools.factFind({ session })).facts;
   ids = {
     fact: fact?.id ?? '',

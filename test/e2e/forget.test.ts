@@ -95,7 +95,8 @@ describe('a session that is forgotten', () => {
     await client.tools.inboxAdd({ session, content: `Remember: ${text}` });
     await client.tools.noteAdd({ session, content: 'The gate opens with LYREBIRD', by: 'ann', person: true });
     // On a busy machine an answer may be late: the same request goes on.
-    const erase = (id: string) => soon(() => client.tools.factErase({ session, id, by: 'ann' }));
+    const erase = (id: string) =>
+      soon(() => client.tools.factErase({ session, id, by: 'ann', person: true }));
     await client.tools.iterationStart({ session });
     await client.tools.iterationComplete({ session });
     const asked = { session, kind: 'dispatch', role: 'implementer', taskId: '2' } as const;

@@ -37,7 +37,7 @@ it('prompts that come soon one after the other read no learnings again, and each
   for (let count = 0; count < WORDS.length; count += 1) {
     const content = `${WORDS[count]} of the parser`;
     const { proposal } = await client.learnings.propose({ content });
-    await client.proposals.accept({ id: proposal.id, by: 'anna', separate: true });
+    await client.proposals.accept({ id: proposal.id, by: 'anna', person: true, separate: true });
     expect(await compiled()).toContain(content);
     if (count % 3 === 0) await new Promise((resolve) => setTimeout(resolve, 1050));
   }

@@ -383,7 +383,7 @@ export const summary: string | null = (await client.traces.compact({ session: 's
 
 const proposal: RequestInput<'learning.propose'> = { content: 'Run the linter', type: 'pattern', confidence: 0.8 };
 const proposed: ReplyTo<'learning.propose'> = await client.learnings.propose(proposal);
-const view: ReplyTo<'proposal.show'> = await client.proposals.accept({ id: proposed.proposal.id, by: 'anna', merge: true });
+const view: ReplyTo<'proposal.show'> = await client.proposals.accept({ id: proposed.proposal.id, by: 'anna', person: true, merge: true });
 export const learned: Learning | null = view.learning;
 export const pending: readonly Proposal[] = (await client.proposals.list()).proposals;
 export const transport = (each: ClientTransport, options: ClientOptions) => new ThroughlineClient(each, options);

@@ -62,11 +62,11 @@ it.concurrent(
       await load.decisions(SOME);
       await load.pause();
       const removed = new Map<Token, StoredSnapshot>();
-      const lost: { project: Token; id: string; by: string }[] = [];
+      const lost: { project: Token; id: string; by: string; person: true }[] = [];
       for (const project of PROJECTS) {
         const { snapshot, id } = await beyondSnapshot(load, project);
         removed.set(project, snapshot);
-        lost.push({ project, id, by: 'ann' });
+        lost.push({ project, id, by: 'ann', person: true });
       }
       await (await jsmOf(load)).streams.delete(LEARNINGS_STREAM);
       // Only the contents of the snapshots remain: no other decision was acknowledged.

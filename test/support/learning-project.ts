@@ -95,14 +95,18 @@ export class Project {
   }
 
   /** What a request comes to, checked as on the wire, without doing it. */
-  decide<Name extends LearningCommand>(name: Name, input: RequestInput<Name>): LearningDecision {
-    const args = checkedRequest(REQUESTS[name].request, input);
+  decide<Name extends LearningCommand>(
+    name: Name,
+    input: Omit<RequestInput<Name>, 'person'>,
+  ): LearningDecision {
+    const whole = name === 'learning.propose' ? input : { ...input, person: true };
+    const args = checkedRequest(REQUESTS[name].request, whole);
     // The schema of a request gives the arguments of that request; the index type cannot say so.
     return decideLearning(name, this.state, args as unknown as RequestArguments<Name>);
   }
 
   /** Carries a request out and gives its reply, as JSON; one that is refused fails the test. */
-  does<Name extends LearningCommand>(name: Name, input: RequestInput<Name>): Reply {
+  does<Name extends LearningCommand>(name: Name, input: Omit<RequestInput<Name>, 'person'>): Reply {
     const decision = this.decide(name, input);
     if (decision.kind === 'refuse') throw new Error(`refused: ${decision.message}`);
     if (decision.kind === 'append') this.happens(decision.event);
@@ -110,7 +114,7 @@ export class Project {
   }
 
   /** What a request is refused with; one that is not refused fails the test. */
-  refuses<Name extends LearningCommand>(name: Name, input: RequestInput<Name>): Refusal {
+  refuses<Name extends LearningCommand>(name: Name, input: Omit<RequestInput<Name>, 'person'>): Refusal {
     const decision = this.decide(name, input);
     if (decision.kind !== 'refuse') throw new Error(`not refused: ${JSON.stringify(decision)}`);
     return decision;

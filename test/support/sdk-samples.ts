@@ -59,7 +59,7 @@ END_DISPATCH_RESULT`;
     // #region learnings
     const content = 'Run the linter before you hand in';
     const { proposal } = await client.learnings.propose({ content, type: 'pattern', project: session });
-    await client.proposals.accept({ id: proposal.id, project: session });
+    await client.proposals.accept({ id: proposal.id, project: session, person: true });
     const { results } = await client.learnings.search({ query: 'linter', project: session });
     console.log(results.map(({ learning }) => learning.content));
     // #endregion

@@ -118,8 +118,10 @@ export function heldFrom(
   const isWithdrawn = retracted !== undefined && !retracted.agent;
   if (person || (!isWithdrawn && !outranks({ origin }, {}))) return undefined;
   const what = isWithdrawn ? `was withdrawn by ${retracted.by}` : `is what the ${origin} said`;
-  return `fact ${ref} ${what}: only a person changes it, at a terminal or on the page`;
+  return `fact ${ref} ${what}: ${ONLY_A_PERSON}`;
 }
+
+export const ONLY_A_PERSON = 'only a person changes it, at a terminal or on the page';
 
 /** The source of facts: a dispatch, its position in the `DISPATCH` stream, and its arrival. */
 export interface DispatchOrigin {

@@ -18,6 +18,8 @@ export const charterJson = z.object({
   /** Shown in lists. */
   title: z.string().exactOptional(),
   goal: z.string().exactOptional(),
+  /** A person has set the goal: no agent changes it. */
+  person: z.literal(true).exactOptional(),
   /** The specification itself, or … */
   spec: z.string().exactOptional(),
   /** … its path. */
@@ -72,6 +74,7 @@ export function evolveCharter(charter: Charter, event: CharterEvent): void {
         const value = event.data[key];
         if (value !== undefined) charter[key] = value;
       }
+      if (event.data.goal !== undefined && event.data.person) charter.person = true;
       recordSettings(charter, event.data.settings);
       return;
     case 'session.completed':

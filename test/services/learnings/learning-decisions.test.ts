@@ -37,9 +37,11 @@ function worker(
   const does = async <Name extends LearningCommand>(
     project: Token,
     name: Name,
-    input: RequestInput<Name>,
+    input: Omit<RequestInput<Name>, 'person'>,
   ) => {
-    const args = REQUESTS[name].request.parse(input);
+    const args = REQUESTS[name].request.parse(
+      name === 'learning.propose' ? input : { ...input, person: true },
+    );
     // The request schema defines the arguments; the index type cannot express that.
     const { reply } = await command(project, name, (state) =>
       decideLearning(name, state, args as unknown as RequestArguments<Name>),

@@ -145,7 +145,7 @@ async function deciding(client: ThroughlineClient, project: Token, told: Told[],
   for (let index = 0; await gate.next(); index += 1) {
     const content = `Remember ${inLetters(index)}`;
     const { proposal } = await surely(() => client.learnings.propose({ project, content }));
-    const about = { project, id: proposal.id, by: 'ann' };
+    const about = { project, id: proposal.id, by: 'ann', person: true as const };
     const status = index % 2 === 0 ? 'accepted' : 'rejected';
     await surely(
       () =>

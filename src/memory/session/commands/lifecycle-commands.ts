@@ -7,6 +7,7 @@ import type { Output } from '../../../contracts/schema-fields.js';
 import { defined } from '../../../shared/collections.js';
 import { clipText, counted, named, oneLine } from '../../../shared/text.js';
 import { statusText } from '../../../shared/wire-words.js';
+import { ONLY_A_PERSON } from '../../facts/fact-types.js';
 import { archivedFault, type Charter } from '../charter.js';
 import { currentNumber, type Iteration, newest, openNumber } from '../iterations.js';
 import { notesOf, unread } from '../notebook.js';
@@ -23,13 +24,16 @@ import {
 } from './session-decision.js';
 
 export function openSession(state: SessionState, args: ToolArguments<'session-open'>): Decision {
-  const { title, goal, spec, specPath, project, settings } = args;
+  const { title, goal, spec, specPath, project, settings, person } = args;
   const bound = boundProject(state.charter);
   if (project !== undefined && bound !== undefined && projectOf(project) !== bound) {
     const message = `project: session ${state.session} already belongs to project ${bound}: leave out the project, or open another session`;
     return refuse('project_bound', message, { field: 'project', project: bound });
   }
-  const data = defined({ title, goal, spec, spec_path: specPath, project, settings });
+  const { goal: before, person: isPersons } = state.charter;
+  if (goal !== undefined && goal !== before && isPersons && !person)
+    return refuse('conflict', `the goal is what a person set: ${ONLY_A_PERSON}`, { field: 'goal' });
+  const data = defined({ title, goal, spec, spec_path: specPath, project, settings, person });
   return append({ type: 'session.opened', data }, overview);
 }
 

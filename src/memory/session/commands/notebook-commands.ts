@@ -4,11 +4,11 @@ import { questionKey, type TaskLedger } from '../../../ledger/task-ledger.js';
 import { defined } from '../../../shared/collections.js';
 import { named } from '../../../shared/text.js';
 import { recordedScope } from '../../facts/extraction-rules.js';
-import { heldFrom, type SessionFact } from '../../facts/fact-types.js';
+import { heldFrom, ONLY_A_PERSON, type SessionFact } from '../../facts/fact-types.js';
 import { factOfId } from '../../facts/found-facts.js';
 import { contrasts } from '../../facts/statements.js';
 import { idInPlan } from '../charter.js';
-import { notesOf, statementOf, unread } from '../notebook.js';
+import { isForPerson, notesOf, statementOf, unread } from '../notebook.js';
 import { answersOf, factsOf, ledgersOf, type SessionState } from '../session-state.js';
 import {
   answer,
@@ -91,12 +91,17 @@ export function addMessage(
   );
 }
 
-export function markRead(state: SessionState, { id, unread }: ToolArguments<'inbox-mark-read'>): Decision {
+export function markRead(
+  state: SessionState,
+  { id, unread, person }: ToolArguments<'inbox-mark-read'>,
+): Decision {
   const resolved = resolveId(state.notebook.inbox, id, 'message', 'MSG');
   if ('refusal' in resolved) return resolved.refusal;
   const message = resolved.found;
   // A retrying agent marks it twice: no event, the same answer.
   if (message.read !== unread) return answer(showingMessage(message.id));
+  if (!person && isForPerson(message))
+    return refuse('conflict', `${message.id} is for a person: ${ONLY_A_PERSON}`, { id });
   const data = { message: message.id, ...(unread && { unread }) };
   return append({ type: 'inbox.read', data }, showingMessage(message.id));
 }
