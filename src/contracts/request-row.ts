@@ -30,9 +30,7 @@ export const oneOrMore = <Item extends z.ZodType<string>>(item: Item, most: numb
 export const person = z.literal(true).optional().describe('A person does, and not an agent or a program.');
 
 /** Required where no agent decides. */
-export const decides = z
-  .literal(true, 'only a person decides this: a program that passes on the word of one sends true')
-  .describe('A person does, and not an agent or a program.');
+export const decides = z.literal(true).describe('A person decides it, and not an agent or a program.');
 
 /** Who speaks: without `person` the name is what an agent or a program claims. */
 export const speaker = (does: string) => ({

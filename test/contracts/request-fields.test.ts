@@ -140,10 +140,14 @@ it.each([
 });
 
 it.each(REQUEST_NAMES)('the example of %s is a request', (name) => {
-  const { scope, example, request } = rowOf(name);
+  const { scope, example, request, shape } = rowOf(name);
   if (Object.keys(example).length === 0) return;
   expect(
-    checkedRequest(request, { ...(scope === 'session' && { session: 'demo' }), ...example }),
+    checkedRequest(request, {
+      ...(scope === 'session' && { session: 'demo' }),
+      ...('person' in shape && { person: true }),
+      ...example,
+    }),
   ).toMatchObject(example);
 });
 

@@ -21,6 +21,7 @@ it.each([
   ['learning', 'reject', 'abc12', '--by', 'ann'],
   ['learning', 'edit', 'abc12', '--content', 'x', '--by', 'ann'],
   ['learning', 'retract', 'abc12', '--by', 'ann'],
+  ['resume'],
 ])('without a terminal, %s %s is refused, since only a person decides', async (...args) => {
   expect(await agent(...args)).toMatchObject({
     ...{ code: 2, stdout: '' },
@@ -66,6 +67,32 @@ it('a request that does not say who speaks is of an agent, whatever name it give
   const shown = await tools.factShow({ session: at, id: 'N1' });
   expect(shown.fact.retracted?.by).toBe('an agent (a person)');
   await client.close();
+});
+
+it('a request that does not say that a person speaks erases and decides nothing', async () => {
+  const client = await connectThroughline({ url: up.url });
+  for (const subject of ['tool.fact-erase', 'proposal.accept', 'proposal.reject', 'learning.retract'])
+    await expect(client.request(subject, { session, id: 'N1', by: 'ann' })).rejects.toThrow(
+      'person is missing',
+    );
+  await client.close();
+});
+
+it('a goal that a person set is changed by a person alone', async () => {
+  const at = newSession('goal');
+  const open = (by: typeof agent, goal: string) => by('session', 'open', '-s', at, '--goal', goal);
+  expect((await open(agent, 'Anything')).code).toBe(0);
+  expect((await open(person, 'Ship the parser')).code).toBe(0);
+  expect((await open(agent, 'Ship anything')).stderr).toContain('the goal is what a person set');
+  expect((await open(agent, 'Ship the parser')).code).toBe(0);
+  expect((await open(person, 'Ship the lexer')).code).toBe(0);
+});
+
+it('a message for a person is marked as read by a person alone', async () => {
+  const at = newSession('human');
+  await agent('inbox', 'add', '@human may I drop the table?', '-s', at);
+  expect((await agent('inbox', 'read', 'MSG-1', '-s', at)).stderr).toContain('MSG-1 is for a person');
+  expect((await person('inbox', 'read', 'MSG-1', '-s', at)).code).toBe(0);
 });
 
 it('the name under which an agent claims a task is shown as the name of an agent', async () => {

@@ -179,7 +179,7 @@ describe('the inbox of a prompt', () => {
     expect(runStatus(played.state).waiting).toEqual([
       `message MSG-1 from an agent (without a name): ${content}`,
     ]);
-    played.after('inbox-mark-read', { id: '1' });
+    played.after('inbox-mark-read', { id: '1', person: true });
     expect(runStatus(played.state).waiting).toEqual([]);
   });
 });
