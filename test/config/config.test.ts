@@ -145,12 +145,6 @@ describe('text', () => {
     );
   });
 
-  it('the redaction setting says whether secrets are redacted', () => {
-    expect(loadConfig({ THROUGHLINE_REDACT: 'off' }).redact).toBe(false);
-    expect(loadConfig({ THROUGHLINE_REDACT: 'on' }).redact).toBe(true);
-    expect(refusal({ THROUGHLINE_REDACT: 'no' })).toBe('THROUGHLINE_REDACT is "no": use on or off');
-  });
-
   it('the state of hooks lies where the system keeps states, and never in a relative folder', () => {
     expect(stateDirOf({ XDG_STATE_HOME: '/state' })).toBe('/state/throughline');
     const usual = join(homedir(), '.local/state/throughline');
