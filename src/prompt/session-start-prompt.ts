@@ -1,5 +1,5 @@
 import { includes, type SessionStartRequest } from '../contracts/compile-request.js';
-import { kindOf } from '../contracts/kinds.js';
+import { kindOf, type Origin } from '../contracts/kinds.js';
 import { RELATIONS } from '../contracts/relations.js';
 import type { LearningsReport } from '../contracts/replies/compile-reply.js';
 import { isAnswered, isSentBack, plainBlockers, signalsOf } from '../ledger/task-ledger.js';
@@ -204,13 +204,10 @@ export const SESSION_START: PromptDescriptor<
   },
 };
 
-/** The words of persons and of the user first and all of them, then the newest `most` of agents. The others are counted. */
+/** The words of persons first, so that none crowds them out, then all of the user, then the newest `most` of agents. The others are counted. */
 function chosen(statements: readonly Stated[], most: number): Stated[] {
-  const isAgents = ({ fact }: Stated) => (fact?.origin ?? 'agent') === 'agent';
-  return [
-    ...statements.filter((statement) => !isAgents(statement)),
-    ...statements.filter(isAgents).slice(0, most),
-  ];
+  const of = (origin: Origin) => statements.filter(({ fact }) => (fact?.origin ?? 'agent') === origin);
+  return [...of('person'), ...of('user'), ...of('agent').slice(0, most)];
 }
 
 function items(texts: readonly string[], most = MAX_SHORT): Item[] {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type CompileRequestInput, compileRequest } from '../../src/contracts/compile-request.js';
 import { emptyState } from '../../src/memory/session/session-state.js';
 import { compilePrompt } from '../../src/prompt/compile-prompt.js';
-import { implementer, recorded, reviewer } from '../support/builders.js';
+import { implementer, observer, recorded, reviewer } from '../support/builders.js';
 import { inPrompt, proposal, ranked } from '../support/learnings.js';
 import { Played } from '../support/played.js';
 import { explained } from './parts.js';
@@ -239,6 +239,21 @@ describe('a session start', () => {
     expect([shown(500), shown(22), shown(0)]).toEqual([3, 2, 0]);
   });
 });
+
+it.each(['session-start', 'dispatch'])(
+  'fifty claims of what the user said leave the word of a person in a prompt of kind %s',
+  (kind) => {
+    const said = { content: 'Never touch the database', type: 'decision', person: true } as const;
+    const played = new Played().after('note-add', said);
+    const facts = Array.from({ length: 50 }, (_, at) => {
+      const object = `The module ${at} is written with the tool ${at * 7} and its own linter ${at * 3}`;
+      return { subject: `module ${at}`, relation: 'decided', object, origin: 'user' };
+    });
+    played.foldWhole(recorded(1, observer({ facts })));
+    const request = { kind, session: 'demo', taskId: '9', taskPrompt: 'write the parser' };
+    expect(compilePrompt(played.state, compileRequest.parse(request)).prompt).toContain('Never touch the');
+  },
+);
 
 describe('learnings that have no room', () => {
   it.each(['iteration', 'session-start'] as const)(

@@ -84,6 +84,8 @@ export function bytesOf(state: LearningState): string {
   return encodeLearnings(state, '2026-01-01T00:00:00.000Z');
 }
 
+type Given<Name extends LearningCommand> = Omit<RequestInput<Name>, 'person'>;
+
 /** A project as people work on it: given events, when commands, then what they came to. */
 export class Project {
   readonly state: LearningState;
@@ -95,18 +97,15 @@ export class Project {
   }
 
   /** What a request comes to, checked as on the wire, without doing it. */
-  decide<Name extends LearningCommand>(
-    name: Name,
-    input: Omit<RequestInput<Name>, 'person'>,
-  ): LearningDecision {
-    const whole = name === 'learning.propose' ? input : { ...input, person: true };
-    const args = checkedRequest(REQUESTS[name].request, whole);
+  decide<Name extends LearningCommand>(name: Name, input: Given<Name>): LearningDecision {
+    const { request, shape } = REQUESTS[name];
+    const args = checkedRequest(request, { ...('person' in shape && { person: true }), ...input });
     // The schema of a request gives the arguments of that request; the index type cannot say so.
     return decideLearning(name, this.state, args as unknown as RequestArguments<Name>);
   }
 
   /** Carries a request out and gives its reply, as JSON; one that is refused fails the test. */
-  does<Name extends LearningCommand>(name: Name, input: Omit<RequestInput<Name>, 'person'>): Reply {
+  does<Name extends LearningCommand>(name: Name, input: Given<Name>): Reply {
     const decision = this.decide(name, input);
     if (decision.kind === 'refuse') throw new Error(`refused: ${decision.message}`);
     if (decision.kind === 'append') this.happens(decision.event);
@@ -114,7 +113,7 @@ export class Project {
   }
 
   /** What a request is refused with; one that is not refused fails the test. */
-  refuses<Name extends LearningCommand>(name: Name, input: Omit<RequestInput<Name>, 'person'>): Refusal {
+  refuses<Name extends LearningCommand>(name: Name, input: Given<Name>): Refusal {
     const decision = this.decide(name, input);
     if (decision.kind !== 'refuse') throw new Error(`not refused: ${JSON.stringify(decision)}`);
     return decision;

@@ -15,6 +15,7 @@ import {
   isAtHand,
   isElsewhere,
   type RankedFact,
+  rankOf,
   type SessionFact,
   type SessionFactTag,
   type WeighedFact,
@@ -159,7 +160,7 @@ const DEPTH = 10;
 
 /**
  * Orders decisions, conventions and facts in words by two rankings: by the words and files that are too few to count, and
- * by meaning. Then those of people come first, then the newest.
+ * by meaning. Then the words of persons come first, then those of users, then the newest.
  */
 function lastingFirst(
   { lasting }: FactIndex,
@@ -176,9 +177,9 @@ function lastingFirst(
       entry,
       age,
       score: shareOf(byWords.get(entry)) + shareOf(byMeaning.get(entry)),
-      people: Number(entry.fact.corrects !== undefined || entry.fact.origin !== undefined),
+      rank: entry.fact.corrects === undefined ? rankOf(entry.fact) : 0,
     }))
-    .sort((a, b) => b.score - a.score || b.people - a.people || a.age - b.age)
+    .sort((a, b) => b.score - a.score || a.rank - b.rank || a.age - b.age)
     .map(({ entry }) => entry);
 }
 

@@ -11,20 +11,11 @@ interface Redacted<T> {
 }
 
 /** Identifiers, which must stay the same to be found again. */
-const NAMES: ReadonlySet<string> = new Set([
-  'session',
-  'task_id',
-  'taskId',
-  'intent_id',
-  'intentId',
-  'id',
-  'result_id',
-  'resultId',
-  'dependsOn',
-  'tasksWorked',
-  'tasksPath',
-  'project',
-]);
+const NAMES: ReadonlySet<string> = new Set(
+  'session task_id taskId intent_id intentId id result_id resultId dependsOn tasksWorked tasksPath project'.split(
+    ' ',
+  ),
+);
 
 const NO_NAMES: ReadonlySet<string> = new Set();
 
@@ -220,12 +211,9 @@ const HINTS = [
 const SIGN_HINT = byFirstSign(HINTS.filter((hint) => !/^[a-z]/i.test(hint)));
 const CAPITAL_HINT = byFirstSign(HINTS.filter((hint) => /^[A-Z]/.test(hint)));
 /** By the text that they need, which to look for costs less than the expression. */
-const RARE = [...new Set(PATTERNS.flatMap(({ needs }) => needs ?? [])), 'dapi'].map((needs) => ({
+const RARE = [...new Set(PATTERNS.flatMap(({ needs }) => needs ?? []))].map((needs) => ({
   needs,
-  hint:
-    needs === 'dapi'
-      ? /dapi[0-9a-f-]{8}/
-      : byFirstSign(PATTERNS.filter((each) => each.needs === needs).map(({ hint }) => hint)),
+  hint: byFirstSign(PATTERNS.filter((each) => each.needs === needs).map(({ hint }) => hint)),
 }));
 
 /** Combines hints, grouped by their first sign, which makes matching fast. */
@@ -242,6 +230,7 @@ export const secretScanner: SecretScanner = {
   mayHold: (text) =>
     SIGN_HINT.test(text) ||
     CAPITAL_HINT.test(text) ||
+    /dapi[0-9a-f-]{8}/.test(text) ||
     RARE.some(({ needs, hint }) => text.includes(needs) && hint.test(text)),
   find,
 };

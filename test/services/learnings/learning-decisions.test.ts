@@ -39,9 +39,7 @@ function worker(
     name: Name,
     input: Omit<RequestInput<Name>, 'person'>,
   ) => {
-    const args = REQUESTS[name].request.parse(
-      name === 'learning.propose' ? input : { ...input, person: true },
-    );
+    const args = REQUESTS[name].request.parse({ ...input, person: true });
     // The request schema defines the arguments; the index type cannot express that.
     const { reply } = await command(project, name, (state) =>
       decideLearning(name, state, args as unknown as RequestArguments<Name>),
