@@ -95,8 +95,8 @@ describe('a session that is forgotten', () => {
     await client.tools.inboxAdd({ session, content: `Remember: ${text}` });
     await client.tools.noteAdd({ session, content: 'The gate opens with LYREBIRD', by: 'ann', person: true });
     // On a busy machine an answer may be late: the same request goes on.
-    const erase = (id: string) =>
-      soon(() => client.tools.factErase({ session, id, by: 'ann', person: true }));
+    const ann = { session, by: 'ann', person: true } as const;
+    const erase = (id: string) => soon(() => client.tools.factErase({ ...ann, id }));
     await client.tools.iterationStart({ session });
     await client.tools.iterationComplete({ session });
     const asked = { session, kind: 'dispatch', role: 'implementer', taskId: '2' } as const;
@@ -115,9 +115,7 @@ describe('a session that is forgotten', () => {
     const { entries } = await client.tools.timelineList({ session });
     expect(entries.map(({ summary }) => summary)).toContain(`M${first} was erased by ann`);
     expect(entries.map(({ summary }) => summary).join()).toContain('wrote down that erased by ann');
-    await expect(
-      client.tools.factRestore({ session, id: `M${first}`, by: 'ann', person: true }),
-    ).rejects.toMatchObject({
+    await expect(client.tools.factRestore({ ...ann, id: `M${first}` })).rejects.toMatchObject({
       code: 'conflict',
     });
     expect((await erase(`M${first}`)).fact).toEqual(fact);

@@ -240,20 +240,18 @@ describe('a session start', () => {
   });
 });
 
-it.each(['session-start', 'dispatch'])(
-  'fifty claims of what the user said leave the word of a person in a prompt of kind %s',
-  (kind) => {
-    const said = { content: 'Never touch the database', type: 'decision', person: true } as const;
-    const played = new Played().after('note-add', said);
-    const facts = Array.from({ length: 50 }, (_, at) => {
-      const object = `The module ${at} is written with the tool ${at * 7} and its own linter ${at * 3}`;
-      return { subject: `module ${at}`, relation: 'decided', object, origin: 'user' };
-    });
-    played.foldWhole(recorded(1, observer({ facts })));
-    const request = { kind, session: 'demo', taskId: '9', taskPrompt: 'write the parser' };
-    expect(compilePrompt(played.state, compileRequest.parse(request)).prompt).toContain('Never touch the');
-  },
-);
+it('fifty claims of what the user said leave the word of a person in every prompt', () => {
+  const said = { content: 'Never touch the database', type: 'decision', person: true } as const;
+  const played = new Played().after('note-add', said);
+  const facts = Array.from({ length: 50 }, (_, at) => {
+    const object = `The module ${at} is written with the tool ${at * 7} and its own linter ${at * 3}`;
+    return { subject: `module ${at}`, relation: 'decided', object, origin: 'user' };
+  });
+  played.foldWhole(recorded(1, observer({ facts })));
+  const task = { session: 'demo', taskId: '9', taskPrompt: 'write the parser' };
+  for (const request of [start(), compileRequest.parse(task)])
+    expect(compilePrompt(played.state, request).prompt).toContain('Never touch the');
+});
 
 describe('learnings that have no room', () => {
   it.each(['iteration', 'session-start'] as const)(
