@@ -70,10 +70,8 @@ it('a request that does not say who speaks is of an agent, whatever name it give
 it('a person alone changes the goal that a person set, and marks a message for a person as read', async () => {
   const at = newSession('goal');
   const open = (by: typeof agent, goal: string) => by('session', 'open', '-s', at, '--goal', goal);
-  expect((await open(agent, 'Anything')).code).toBe(0);
   expect((await open(person, 'Ship the parser')).code).toBe(0);
   expect((await open(agent, 'Ship anything')).stderr).toContain('the goal is what a person set');
-  expect((await open(agent, 'Ship the parser')).code).toBe(0);
   await agent('inbox', 'add', '@human may I drop the table?', '-s', at);
   expect((await agent('inbox', 'read', 'MSG-1', '-s', at)).stderr).toContain('MSG-1 is for a person');
   expect((await person('inbox', 'read', 'MSG-1', '-s', at)).code).toBe(0);
