@@ -4,6 +4,7 @@ import { RELATIONS } from '../../../contracts/relations.js';
 import type { sessionView } from '../../../contracts/replies/session-reply.js';
 import type { ToolArguments } from '../../../contracts/requests.js';
 import type { Output } from '../../../contracts/schema-fields.js';
+import { leavesOf } from '../../../ledger/next-task.js';
 import { defined } from '../../../shared/collections.js';
 import { clipText, counted, named, oneLine } from '../../../shared/text.js';
 import { statusText } from '../../../shared/wire-words.js';
@@ -52,13 +53,17 @@ const NAMED_FIX = 80;
 export function completeSession(state: SessionState, { force, reason }: ToolArguments<'session-complete'>) {
   if (state.sequence === 0) return refuseUnknown(state);
   if (state.charter.status === 'completed') return answer(overview);
-  const open = [...state.board.tasks.values()].filter(isOpen);
+  const onBoard = [...state.board.tasks.values()].filter(isOpen);
+  const inPlan = leavesOf(state.run?.document.tasks ?? [])
+    .filter(({ status, optional }) => status !== 'completed' && !optional)
+    .map(({ text, ...task }) => ({ ...task, content: text }));
+  const open = [...onBoard, ...inPlan].map(({ id, status, content }) => ({ id, status, content }));
   if (open.length > 0 && !force) {
     const tasks = named(open.map((task) => `${task.id} (${statusText(task.status)})`));
     return refuse(
       'open_tasks',
       `${open.length === 1 ? '1 task is' : `${open.length} tasks are`} open: ${tasks}. Finish or cancel them, or complete the session anyway with force and a reason (--force --reason)`,
-      { tasks: open.map(({ id, status, content }) => ({ id, status, content })) },
+      { tasks: open },
     );
   }
   const fixes = openFixes(state);

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { COMMAND_NAMES, type CommandName } from '../../../../src/memory/session/commands/decide-session.js';
 import { overview } from '../../../../src/memory/session/commands/lifecycle-commands.js';
 import { implementer, recorded, reviewer, timeOf } from '../../../support/builders.js';
+import { progressTask, runInitialized } from '../../../support/ledgers.js';
 import { argumentsOf, type Given, Played, timeAt, withTasks } from '../../../support/played.js';
 
 it('session-open changes the title as often as it is given, and a title binds the session to no project', () => {
@@ -51,6 +52,9 @@ describe('session-complete', () => {
     expect(refused?.message).toMatch(/^12 tasks are open: TAS-1 .* TAS-10 \(pending\) and 2 more\./);
     expect(refused?.details).toMatchObject({ tasks: { length: 12 } });
     expect(withTasks('a').when('session-complete', {}).refused?.message).toMatch(/^1 task is open: TAS-1/);
+    const tasks = [progressTask('T1'), { ...progressTask('T2'), optional: true as const }];
+    const planned = new Played().foldWhole(runInitialized(tasks));
+    expect(planned.when('session-complete', {}).refused?.message).toMatch(/^1 task is open: T1 /);
   });
 
   it('session-complete can be forced, with a reason', () => {
