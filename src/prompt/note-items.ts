@@ -101,6 +101,7 @@ function wordsOf({ fact, group }: RankedFact): string {
     case 'files':
       return `${subject} was changed`;
     case 'facts':
+      if (ownTask && relation === RELATIONS.found) return `Found: ${object}`;
       if (!ownTask || isImplied(relation)) return statementText(fact, sourceTaskId);
       return HEAD.test(`${relation}:`) ? `the task ${relation} ${object}` : `${relation}: ${object}`;
   }

@@ -58,7 +58,7 @@ describe('the variables of an iteration template', () => {
 
   it('an iteration template gets the notes on what is ahead as {{sessionContext}}', () => {
     expect(shown('sessionContext')).toMatch(
-      /^<\[Session Context\]\nAlso known:\n- No docker \[N1, 1 Mar 00:07\]\nRelated work:\n- made the lexer of the parser/,
+      /^<\[Session Context\]\nAlso known:\n- Found: No docker \[N1, 1 Mar 00:07\]\nRelated work:\n- made the lexer of the parser/,
     );
   });
 
@@ -69,7 +69,7 @@ describe('the variables of an iteration template', () => {
       const alone = shown(name, { extra: 'last words', binary: './tl' });
       // Notes that the template lists are not repeated in the context.
       expect(prompt).toContain(
-        `${name}=${alone.replace('Also known:\n- No docker [N1, 1 Mar 00:07]\n', '')}`,
+        `${name}=${alone.replace('Also known:\n- Found: No docker [N1, 1 Mar 00:07]\n', '')}`,
       );
       expect(ITERATION_TEMPLATE, 'the built-in template uses it').toContain(`{{${name}}}`);
     }
