@@ -85,7 +85,7 @@ describe('the reading commands', () => {
     const listed = await up.cli(['facts', name, '--all']);
     expect(listed.stdout).toMatch(/asks Which port\? \(no longer open since result \d+\)/);
     const { stdout, stderr } = await up.cli(['recall', 'stale cache keys', '-s', name]);
-    expect(stdout).toMatch(/^- the cache keeps stale keys \[M\d+/m);
+    expect(stdout).toMatch(/^- Found: the cache keeps stale keys \[M\d+/m);
     const [, id = ''] = /--id (M\S+)" shows where M\S+ comes from/.exec(stderr) ?? [];
     const corrected = await up.cli(['facts', 'correct', id, 'the cache is fresh', '-s', name]);
     expect(corrected.stderr).toContain(`-- ${id}v2 is the corrected ${id}, and takes its place in prompts`);
