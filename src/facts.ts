@@ -5,9 +5,10 @@ import './globals.js';
 
 export type { Role } from './contracts/kinds.js';
 export type { ResultOf } from './contracts/results.js';
-export { EXTRACTION_RULES, type ExtractionRule } from './memory/facts/extraction-rules.js';
 export {
+  EXTRACTION_RULES,
   type Extraction,
+  type ExtractionRule,
   type FactExtractorOptions,
   RuleBasedFactExtractor,
 } from './memory/facts/fact-extractor.js';

@@ -12,7 +12,7 @@ import {
   sessionFileEnd,
   sessionFileEvent,
   sessionFileHead,
-} from '../contracts/session-file.js';
+} from '../contracts/session-requests.js';
 import { checkpointOf } from '../memory/session/checkpoint.js';
 import { ImportedState } from '../memory/session/imported-state.js';
 import { keepTrying } from '../sdk/keep-trying.js';

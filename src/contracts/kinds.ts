@@ -23,7 +23,7 @@ export type ReplyPart = (typeof DISPATCH_PARTS)[number];
 
 /**
  * The kinds of results. A new kind is one more entry here; no other file names one. `results.ts` defines the fields,
- * `extraction-rules.ts` the facts that they become.
+ * `fact-extractor.ts` the facts that they become.
  */
 export interface Kind {
   /** Effect on the ledger of the task: `work` waits for a review, a `review` judges it, a `note` changes nothing. */

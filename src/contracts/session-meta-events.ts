@@ -153,7 +153,7 @@ const checkpointFields = {
   }).optional(),
 };
 
-export const checkpointEvent = eventOf('session.checkpoint', {
+const checkpointEvent = eventOf('session.checkpoint', {
   ...checkpointFields,
   erased: object('The statement that was erased.', {
     id: string('Id of the statement, such as M7.'),

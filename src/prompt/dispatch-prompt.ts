@@ -1,14 +1,21 @@
 import { type DispatchRequest, includes } from '../contracts/compile-request.js';
-import type { Role } from '../contracts/kinds.js';
-import { stablePrefix } from '../contracts/kinds.js';
-import { ledgersOf } from '../memory/session/session-state.js';
+import { KINDS, type Kind, kindOf, type Role, stablePrefix } from '../contracts/kinds.js';
+import type { StallSignal } from '../contracts/session-meta-events.js';
+import { driftOf, outlookOf } from '../ledger/next-task.js';
+import type { DigestIssue } from '../ledger/outcome-digest.js';
+import { isSentBack, plainBlockers, signalsOf, type TaskLedger, type Try } from '../ledger/task-ledger.js';
+import { tokens } from '../memory/search/tokens.js';
+import { resolvedSettings } from '../memory/session/charter.js';
+import { ledgersOf, rejectionsOf, type SessionState, unreadOf } from '../memory/session/session-state.js';
 import { hashOf } from '../shared/hash.js';
-import { counted, quoted, shellWord } from '../shared/text.js';
+import { clipText, counted, distinctTexts, oneSpelling, quoted, shellWord } from '../shared/text.js';
 import {
   allOf,
   allShown,
   beginnings,
   type Item,
+  line,
+  MAX_LINE,
   type ShownItem,
   type Stretch,
   textOf,
@@ -23,7 +30,6 @@ import {
   type PromptBudget,
   type PromptDescriptor,
 } from './prompt-kind.js';
-import { deltaPacket, guideLine, replanLines, unreadableLine } from './role-lines.js';
 import { answerItems, planOfTask, saidItems, withPlanText } from './task-text.js';
 
 /**
@@ -124,7 +130,7 @@ export const DISPATCH: PromptDescriptor<DispatchRequest, Section, Own> = {
 };
 
 /** Returns the input budget and the output limit: as requested, else by the cap of the role. */
-export function dispatchRoom(
+function dispatchRoom(
   { caps, maxOutputTokens }: PromptBudget,
   role: Role,
   limits: DispatchRequest['budget'] = {},
@@ -179,3 +185,291 @@ function writtenTask(
 }
 
 const GAP = '...';
+
+/**
+ * The delta packet: the ledgers' knowledge of a task as short texts, by field in the order of the prompt. The required fixes and
+ * blockers are essential.
+ */
+const TITLES = {
+  required_fixes: 'Required fixes',
+  blockers: 'Blockers',
+  issues: 'Findings of the last review',
+  assessment: 'Last review',
+  plan: 'In the plan',
+  summary: 'Last result',
+  earlier_summary: 'First result',
+  changed_files: 'Changed files',
+  failing_tests: 'Failing tests',
+  passing_tests: 'Passing tests',
+  /** Instead of the passing tests, if the review sent the work back. */
+  refuted_tests: 'Tests sent back',
+  follow_ups: 'Follow-ups',
+} as const;
+
+type PacketField = keyof typeof TITLES;
+const FIELDS = Object.keys(TITLES) as PacketField[];
+
+/** Fields of one text, and lists that take one line. The others are lists. */
+const SINGLE: ReadonlySet<PacketField> = new Set(['assessment', 'plan', 'summary', 'earlier_summary']);
+const ON_ONE_LINE: ReadonlySet<PacketField> = new Set(['changed_files', 'passing_tests', 'refuted_tests']);
+
+interface PacketEntry {
+  readonly field: PacketField;
+  readonly text: string;
+}
+
+/** Fields by importance to an agent that works, and to one that looks at the work of another. */
+const WORK_ORDER: readonly (readonly PacketField[])[] = [
+  ['failing_tests', 'changed_files'],
+  ['assessment', 'issues', 'summary', 'earlier_summary', 'plan'],
+];
+const LOOKING_ORDER: readonly (readonly PacketField[])[] = [
+  ['changed_files', 'failing_tests', 'summary', 'issues'],
+  ['earlier_summary', 'follow_ups', 'passing_tests', 'refuted_tests', 'assessment', 'plan'],
+];
+
+const MAX_TEXT = 300;
+/** A demand keeps all of its event's text, plus file and suggested fix. */
+const MAX_LOCATED = MAX_LINE + 2 * MAX_TEXT;
+const MAX_FILES = 20;
+
+function deltaPacket(state: SessionState, taskId: string, role: Role) {
+  const { part } = kindOf(role);
+  const entries = entriesOf(state, taskId, part);
+  const stretch = (...fields: readonly PacketField[]): Stretch<'ledger'> => ({
+    section: 'ledger',
+    only: new Set(entries.flatMap(({ field }, index) => (fields.includes(field) ? [index] : []))),
+  });
+  const [first = [], next = []] = (part === 'work' ? WORK_ORDER : LOOKING_ORDER).map((fields) =>
+    fields.map((field) => stretch(field)),
+  );
+  const fieldOf = ({ index }: ShownItem) => entries[index]?.field;
+  return {
+    items: entries.map(({ text }) => ({ forms: beginnings(text) })),
+    essential: stretch('required_fixes', 'blockers'),
+    /** These come after the essentials, and before what is known of other tasks. */
+    ...{ first, next },
+    fieldsOf: (shown: readonly ShownItem[]) => new Set(shown.flatMap((item) => fieldOf(item) ?? [])),
+    /** Renders what is shown: a title, and the entries of a list below it; a shortened list ends with the number left out. */
+    write: (shown: readonly ShownItem[]) => {
+      const lines = FIELDS.flatMap((field) => {
+        const texts = shown.filter((item) => fieldOf(item) === field).map(({ text }) => text);
+        if (texts.length === 0) return [];
+        const left = entries.filter((entry) => entry.field === field).length - texts.length;
+        const all = left > 0 ? [...texts, `${left} more`] : texts;
+        const title = TITLES[field];
+        if (SINGLE.has(field) || ON_ONE_LINE.has(field)) return [`${title}: ${all.join(', ')}`];
+        return [`${title}:`, ...all.map((text) => `- ${text}`)];
+      });
+      return lines.length === 0 ? '' : ['So far:', ...lines].join('\n');
+    },
+  };
+}
+
+function entriesOf(state: SessionState, taskId: string, part: Kind['part']): PacketEntry[] {
+  const ledger = ledgersOf(state).get(taskId);
+  const ofField = (field: PacketField, texts: readonly string[]) => texts.map((text) => ({ field, text }));
+  const plan = ofField('plan', planText(state, taskId));
+  if (ledger === undefined) return plan;
+  const { assessment, summary, firstSummary } = ledger;
+  const { files, failed, passed, followUps } = ledger.work;
+  const fixes = locatedFixes(distinctTexts(ledger.requiredFixes), ledger.issues);
+  const demands = fixes.map(({ text }) => clipText(quoted(text), MAX_LOCATED));
+  const issues = ledger.issues.filter((issue) => !fixes.some(({ issue: same }) => same === issue));
+  const shownFiles = files.slice(0, MAX_FILES).map(plain);
+  const more = files.length - shownFiles.length;
+  const isFirstAnother = firstSummary !== undefined && firstSummary !== summary;
+  const passing = isSentBack(ledger) ? 'refuted_tests' : 'passing_tests';
+  return [
+    ...ofField('required_fixes', demands),
+    ...ofField('blockers', distinctTexts(plainBlockers(ledger)).map(line)),
+    ...ofField('issues', issues.map(issueText)),
+    ...ofField('assessment', assessment === undefined ? [] : [assessment.replace('_', ' ')]),
+    ...plan,
+    ...ofField('summary', summary === undefined ? [] : [plain(summary)]),
+    ...ofField('earlier_summary', isFirstAnother ? [plain(firstSummary)] : []),
+    ...ofField('changed_files', more > 0 ? [...shownFiles, `${more} more`] : shownFiles),
+    ...ofField('failing_tests', failed.map(failingTest)),
+    // The next try needs to know what failed, others all of the work.
+    ...(part === 'work'
+      ? []
+      : [...ofField(passing, passed.map(plain)), ...ofField('follow_ups', followUps.map(plain))]),
+  ];
+}
+
+function issueText({ severity, file, message, fix }: DigestIssue): string {
+  const text = [severity, file, message].filter((part) => part !== undefined).join(': ');
+  return line(fix === undefined ? text : `${text} (fix: ${fix})`);
+}
+
+function failingTest({ command, failures, count }: TaskLedger['work']['failed'][number]): string {
+  const more = count - failures.length;
+  const listed = more > 0 ? [...failures, `${more} more`] : failures;
+  return line(listed.length === 0 ? command : `${command}: ${listed.join('; ')}`);
+}
+
+/** Returns the state of the task in the plan, if it is not simply pending. */
+function planText(state: SessionState, taskId: string): string[] {
+  const ledgers = ledgersOf(state);
+  const { planned } = outlookOf(state.run?.document.tasks ?? [], ledgers);
+  const place = planned.find(({ task }) => task.id === taskId);
+  if (place === undefined) return [];
+  const { task, isBlocked, isOptional, waitsFor } = place;
+  const parts = [
+    ...(task.status === 'pending' ? [] : [task.status]),
+    ...(isBlocked ? ['blocked'] : []),
+    ...(isOptional ? ['optional'] : []),
+    ...(waitsFor.length > 0 ? [`waits for ${waitsFor.join(', ')}`] : []),
+    ...driftOf([task], ledgers).map(({ message }) => message),
+  ];
+  return parts.length === 0 ? [] : [plain(parts.join('; '))];
+}
+
+function plain(text: string): string {
+  return clipText(quoted(text), MAX_TEXT);
+}
+
+/** Minimum share of a fix's words in the issue that it is about. */
+const ENOUGH = 0.6;
+
+/** A required fix with its issue, if the same review has one. */
+interface LocatedFix {
+  /** Includes additions from the issue: `name the field (src/a.ts; fix: throw with the name)`. */
+  readonly text: string;
+  /** The issue that the text covers completely. */
+  readonly issue?: DigestIssue;
+}
+
+/**
+ * Adds the file and suggested fix of its issue to each required fix, and the severity of an issue with the same text.
+ */
+export function locatedFixes(fixes: readonly string[], issues: readonly DigestIssue[]): LocatedFix[] {
+  return fixes.map((text) => {
+    const spelling = oneSpelling(text);
+    const same = issues.find(({ message }) => oneSpelling(message) === spelling);
+    if (same !== undefined) {
+      const { severity, file, fix } = same;
+      const suggested = fix === undefined || oneSpelling(fix) === spelling ? [] : [`fix: ${fix}`];
+      const located = file === undefined ? [severity] : [severity, file];
+      return { text: beside(text, [...located, ...suggested]), issue: same };
+    }
+    const { file, fix } = issueOf(text, issues) ?? {};
+    const where = file === undefined || text.includes(file) ? [] : [file];
+    const suggested = fix === undefined || text.includes(fix) ? [] : [`fix: ${fix}`];
+    return { text: beside(text, [...where, ...suggested]) };
+  });
+}
+
+function beside(text: string, more: readonly string[]): string {
+  return more.length === 0 ? text : `${text} (${more.join('; ')})`;
+}
+
+/** Returns the issue that shares most words, if enough; the first of equal ones. */
+function issueOf(text: string, issues: readonly DigestIssue[]): DigestIssue | undefined {
+  const fixTokens = tokens(`/${text}`);
+  let best: DigestIssue | undefined;
+  let most = Math.max(2, Math.ceil(ENOUGH * fixTokens.length)) - 1;
+  for (const issue of issues) {
+    const issueTokens = new Set(tokens(`/${issue.file ?? ''} ${issue.message} ${issue.fix ?? ''}`));
+    const shared = fixTokens.filter((word) => issueTokens.has(word)).length;
+    // "Case 7" and "case 8" differ, however many words they share.
+    if (shared <= most || fixTokens.some((word) => /\d/.test(word) && !issueTokens.has(word))) continue;
+    best = issue;
+    most = shared;
+  }
+  return best;
+}
+
+type Step = 'begin' | 'continue' | 'approved' | 'settle';
+
+const ASKED: readonly PacketField[] = ['required_fixes', 'blockers', 'issues'];
+const TOLD: readonly PacketField[] = [
+  'summary',
+  'earlier_summary',
+  'changed_files',
+  'failing_tests',
+  'passing_tests',
+  'refuted_tests',
+  'follow_ups',
+];
+
+/** Returns the first step for an agent of this role, by the knowledge of its task; names only fields that are shown. */
+function guideLine(state: SessionState, taskId: string, role: Role, fields: ReadonlySet<PacketField>) {
+  const { guide } = kindOf(role).prompt;
+  // Only work results settle blockers.
+  const demands = kindOf(role).part === 'work' ? ASKED : ASKED.filter((field) => field !== 'blockers');
+  const openFields = demands.filter((field) => fields.has(field));
+  const workFields = TOLD.filter((field) => fields.has(field));
+  const step = stepOf(role, ledgersOf(state).get(taskId));
+  // If all demands were cut from the packet, there is nothing to settle.
+  const first = guide[step === 'settle' && openFields.length === 0 ? 'continue' : step];
+  const whole =
+    workFields.length === 0 || guide.workFields === undefined ? first : `${first} ${guide.workFields}`;
+  const text = whole.replace('{asked}', listed(openFields)).replace('{told}', listed(workFields));
+  return `Guide: ${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+}
+
+function stepOf(role: Role, ledger: TaskLedger | undefined): Step {
+  if (ledger === undefined) return 'begin';
+  const { requiredFixes, issues, blockers, tries, assessment } = ledger;
+  const demands = [...requiredFixes, ...issues, ...(kindOf(role).part === 'work' ? blockers : [])];
+  if (demands.length > 0) return 'settle';
+  if (tries.length > 0) return 'continue';
+  return assessment === 'approved' ? 'approved' : 'begin';
+}
+
+/** `a`, `a and b`, `a, b and c` */
+function listed(fields: readonly PacketField[]): string {
+  const names = fields.map((field) => `the ${TITLES[field].toLowerCase()}`);
+  const last = names.at(-1) ?? '';
+  return names.length < 2 ? last : `${names.slice(0, -1).join(', ')} and ${last}`;
+}
+
+const REPEATS: Readonly<Record<StallSignal, string>> = {
+  non_progress: 'blocked or failed, one after another',
+  ping_pong: 'completed, then sent back by a review with the same findings, or no fewer',
+  same_fixes: 'the same fix required again',
+  same_test: 'the same test failing in the same way',
+  same_files: 'the same file changed in try after try',
+};
+
+/** Returns instructions for a stalled task, with signals, evidence and earlier tries; empty while it makes progress. */
+function replanLines(state: SessionState, taskId: string, role: Role): string[] {
+  const ledger = ledgersOf(state).get(taskId);
+  if (ledger === undefined) return [];
+  const signals = signalsOf(ledger, resolvedSettings(state.charter.settings).stallThresholds);
+  if (signals.length === 0) return [];
+  const { tries } = ledger;
+  return [
+    `Replan: this task goes in circles. ${KINDS[role].prompt.replan}`,
+    ...signals.map(({ signal, count, evidence }) => {
+      const shown = evidence.map(plain).join('; ');
+      return `- ${signal} (${count} times), ${REPEATS[signal]}${shown === '' ? '' : `: ${shown}`}`;
+    }),
+    ...(tries.length === 0 ? [] : ['Tried already, the newest last:', ...tries.map(tried)]),
+  ];
+}
+
+function tried({ verdict, summary, refused = [] }: Try): string {
+  const what = summary === undefined ? `- ${verdict}` : `- ${verdict}: ${plain(summary)}`;
+  const end = /[.!?]$/.test(what) ? '' : '.';
+  return refused.length === 0
+    ? what
+    : `${what}${end} Refused by the review: ${refused.map(plain).join('; ')}`;
+}
+
+/**
+ * Tells the agent why its last result of the task was unreadable, and to return it again; empty if it was readable. A
+ * result published with another role is not this role's concern.
+ */
+function unreadableLine(state: SessionState, taskId: string, role: Role): string {
+  const rejection = unreadOf(rejectionsOf(state), taskId, role);
+  if (rejection === undefined || rejection.error.meant !== undefined) return '';
+  const { code, reason } = rejection.error;
+  // Here nothing was wrong with the result.
+  const [what, why] =
+    code === 'deliveries_exhausted'
+      ? ['could not be stored', '']
+      : ['could not be read', ` (${JSON.stringify(plain(reason))})`];
+  return `Unreadable: Your last result of this task ${what}${why}. Do not redo work that is done: return its result again as the contract above says.`;
+}

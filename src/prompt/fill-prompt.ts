@@ -47,7 +47,7 @@ export function upTo<Name extends string>(most: { readonly [Section in Name]?: n
 }
 
 /** Other forms are only made when needed. */
-export function wholeOf(item: Item): string {
+function wholeOf(item: Item): string {
   return item.whole ?? item.forms.at(-1) ?? '';
 }
 

@@ -102,7 +102,7 @@ const OLD_RESULTS = 50;
 const STRONG = 3;
 
 /** A query of a session's memory. */
-export interface MemoryAsked {
+interface MemoryAsked {
   readonly text: string;
   /** Its facts are selected only if its ledger lacks them. */
   readonly taskId: string;

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { checkedBy } from '../../src/contracts/checked.js';
+import { checkedBy, insideOf, limitOf, longListIn } from '../../src/contracts/checked.js';
 import { compileRequest } from '../../src/contracts/compile-request.js';
-import { insideOf, limitOf, longListIn } from '../../src/contracts/list-limits.js';
 import { REQUESTS } from '../../src/contracts/requests.js';
 import { traceEntry } from '../../src/contracts/trace-entry.js';
 import { cpuMs } from '../support/cpu-time.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { DigestIssue } from '../../src/ledger/outcome-digest.js';
-import { locatedFixes } from '../../src/prompt/role-lines.js';
+import { locatedFixes } from '../../src/prompt/dispatch-prompt.js';
 
 const ISSUES: readonly DigestIssue[] = [
   {

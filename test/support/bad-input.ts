@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { cursorOf } from '../../src/contracts/checked.js';
 import { compileRequest } from '../../src/contracts/compile-request.js';
 import { ROLES, type Role } from '../../src/contracts/kinds.js';
-import { cursorOf } from '../../src/contracts/list-limits.js';
 import { REQUEST_NAMES, rowOf } from '../../src/contracts/requests.js';
 import { RESULTS } from '../../src/contracts/results.js';
 import { ATTACKS, attacks } from './attacks.js';

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { isObject, lengthOf, oneLine, quoted } from '../../shared/text.js';
-import { shown } from '../explain-issues.js';
+import { shown } from '../checked.js';
 import { KEPT } from '../kept-limits.js';
 import { SEVERITIES } from '../kinds.js';
 import { asBoolean, asList, asObject, asText, isNothing } from './repair-rules.js';
@@ -17,7 +17,7 @@ import {
 import { DEFAULT_SEVERITY, meantBy, SEVERITY_WORDS } from './synonyms.js';
 
 /** Far more than a dispatch may give facts. */
-export const MAX_ITEMS = 1000;
+const MAX_ITEMS = 1000;
 
 /** A value is read at a place: its field and path, with the repairs that are made there. */
 interface Place {

@@ -1,5 +1,5 @@
 import { isObject, oneLine } from '../../shared/text.js';
-import { explainIssues, shown } from '../explain-issues.js';
+import { explainIssues, shown } from '../checked.js';
 import { kindOf, ROLES, type Role, type Verdict, verdictsOf } from '../kinds.js';
 import { RESULTS, taskId } from '../results.js';
 import { readFields, readText } from './field-values.js';

@@ -3,8 +3,7 @@ import { KEPT } from '../../contracts/kept-limits.js';
 import type { Role } from '../../contracts/kinds.js';
 import type { AnyResult, RoleResult } from '../../contracts/results.js';
 import type { FactRecorded, Outcome } from '../../contracts/session-events.js';
-import { EXTRACTION_RULES, ownFacts } from './extraction-rules.js';
-import { type Extraction, RuleBasedFactExtractor } from './fact-extractor.js';
+import { EXTRACTION_RULES, type Extraction, ownFacts, RuleBasedFactExtractor } from './fact-extractor.js';
 import { type RecordedFact, saysTheSame } from './fact-types.js';
 
 /**

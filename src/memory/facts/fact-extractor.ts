@@ -1,17 +1,263 @@
 import { KEPT } from '../../contracts/kept-limits.js';
-import { kindOf, ROLES, type Role } from '../../contracts/kinds.js';
-import type { AnyResult, ResultOf, RoleResult } from '../../contracts/results.js';
-import { clipSummary, conclusionOf, oneLine } from '../../shared/text.js';
-import { EXTRACTION_RULES, type ExtractionRule } from './extraction-rules.js';
+import {
+  bySeverity,
+  KINDS,
+  kindOf,
+  questionsOf,
+  type ResultField,
+  ROLES,
+  type Role,
+  verdictIn,
+} from '../../contracts/kinds.js';
+import type { StatementScope } from '../../contracts/recorded-fact.js';
+import { BLOCKED_BY, RELATIONS, relationOf } from '../../contracts/relations.js';
+import type { AnyResult, ResultOf, RoleResult, TestRun } from '../../contracts/results.js';
+import { defined } from '../../shared/collections.js';
+import { clipSummary, clipText, conclusionOf, oneLine, quoted } from '../../shared/text.js';
+import { decided, sentencesOf } from '../traces/sentences.js';
+import { isOwnChoice } from '../traces/stated-lines.js';
 import {
   bytesOfFact,
   type DispatchOrigin,
   factId,
   type IFactExtractor,
   type RecordedFact,
+  recordedFact,
   type SessionFact,
+  type SessionFactTag,
   saysTheSame,
 } from './fact-types.js';
+
+/** The extraction rules, each from one field of a result to facts. Pure. Add a new rule at the end of the array. */
+export interface ExtractionRule {
+  readonly name: string;
+  /** The field that it reads; it runs for kinds with that field. Left out: for every kind. */
+  readonly field?: ResultField;
+  readonly extract: (result: AnyResult, taskId: string, role: Role) => readonly RecordedFact[];
+}
+
+/**
+ * A general rule, rather than a fault in one place: `never` inside a sentence usually describes the fault at hand, and
+ * so does `do not`.
+ */
+export const CONVENTION =
+  /(?:^|[.;:] |\b(?:must|should|shall|please) )(?:always|never)\b|^(?:all|each|every) [^.]{1,80} (?:must|should|shall|is|are|has|have|use|uses|go|goes|ends?|returns?)\b|\b(?:conventions?|everywhere|across the (?:code ?base|repo(?:sitory)?)|(?:in|for) (?:all|every|each) (?:file|test|module|function|package)s?)\b/i;
+
+/** The built-in rules, in order. */
+export const EXTRACTION_RULES: readonly ExtractionRule[] = [
+  {
+    name: 'verdict',
+    extract: (result, taskId, role) => {
+      const { verdict: relation } = kindOf(role).relations;
+      const verdict = verdictIn(role, result);
+      if (relation === undefined || verdict === undefined) return [];
+      return facts(task(taskId), relation, [verdict], ['decision']);
+    },
+  },
+  {
+    name: 'summary',
+    field: 'summary',
+    extract: ({ summary }, taskId, role) =>
+      summary === undefined
+        ? []
+        : facts(task(taskId), KINDS[role].relations.summary, [summary], ['decision']),
+  },
+  {
+    name: 'files_modified',
+    field: 'files_modified',
+    extract: (result, taskId) => {
+      const by = task(taskId);
+      return factsFrom(result.files_modified, (file) =>
+        recordedFact(file, RELATIONS.changedBy, by, ['file_change']),
+      );
+    },
+  },
+  {
+    name: 'follow_up_actions',
+    field: 'follow_up_actions',
+    extract: (result, taskId) =>
+      facts(task(taskId), RELATIONS.requires, result.follow_up_actions, ['dependency']),
+  },
+  {
+    name: 'tests',
+    field: 'tests',
+    extract: (result, taskId) => (result.tests ?? []).flatMap((run) => testFacts(run, taskId)),
+  },
+  {
+    name: 'issues',
+    field: 'issues',
+    extract: (result, taskId) =>
+      factsFrom(bySeverity(result.issues ?? []), ({ file = task(taskId), message, severity, fix }) =>
+        recordedFact(file, RELATIONS.issue, message, ['error'], { severity, fix }),
+      ),
+  },
+  {
+    name: 'required_fixes',
+    field: 'required_fixes',
+    extract: (result, taskId) =>
+      facts(task(taskId), RELATIONS.requiredFix, result.required_fixes, ['convention']),
+  },
+  {
+    // An approval closes issues and required fixes; a convention stays until the task's next one.
+    name: 'conventions',
+    field: 'issues',
+    extract: ({ issues = [], required_fixes = [] }, taskId) => {
+      const stated = issues.map(({ message }) => message).filter((message) => CONVENTION.test(message));
+      const required = required_fixes.filter((fix) =>
+        CONVENTION.test(clipText(quoted(fix), KEPT.fact.object)),
+      );
+      return facts(task(taskId), RELATIONS.convention, [...stated, ...required], ['convention']);
+    },
+  },
+  {
+    name: 'facts',
+    extract: ownFacts,
+  },
+  {
+    // The approval closes its own findings, so its remaining wishes are suggestions.
+    name: 'suggestions',
+    field: 'required_fixes',
+    extract: ({ assessment, required_fixes }, taskId) =>
+      assessment === 'approved'
+        ? facts(task(taskId), RELATIONS.suggested, required_fixes, ['dependency'])
+        : [],
+  },
+  {
+    name: 'branch',
+    extract: ({ branch }, taskId) =>
+      branch === undefined ? [] : facts(task(taskId), RELATIONS.branch, [branch], []),
+  },
+  {
+    name: 'blockers',
+    field: 'blockers',
+    extract: (result, taskId) => facts(task(taskId), BLOCKED_BY, result.blockers, ['dependency', 'error']),
+  },
+  {
+    name: 'commit',
+    extract: ({ commit }, taskId) =>
+      commit === undefined ? [] : facts(task(taskId), RELATIONS.commit, [commit], []),
+  },
+  {
+    // A decision that only the summary states. It outlives the next summary of the task.
+    name: 'decisions',
+    field: 'summary',
+    extract: (result, taskId, role) => {
+      if (kindOf(role).part === 'review') return [];
+      const choices = sentencesOf(clipText(quoted(result.summary ?? ''), KEPT.fact.object)).filter(
+        isOwnChoice,
+      );
+      const isSaid =
+        choices.length === 0 || ownFacts(result, taskId, role).some(({ tags }) => tags.includes('decision'));
+      return isSaid ? [] : facts(task(taskId), RELATIONS.decided, choices.map(decided), ['decision']);
+    },
+  },
+  {
+    // Later tasks must not try again what failed.
+    name: 'failed',
+    field: 'summary',
+    extract: ({ status, summary }, taskId) =>
+      status === 'failed' && summary !== undefined
+        ? facts(task(taskId), RELATIONS.failed, [summary], ['error'])
+        : [],
+  },
+  {
+    name: 'questions',
+    extract: (result, taskId, role) => {
+      const { questions, blockers } = result;
+      if (questions === undefined && blockers === undefined) return [];
+      const texts = questionsOf(result, verdictIn(role, result)).map(({ text }) => text);
+      return facts(task(taskId), RELATIONS.asks, texts, []);
+    },
+  },
+];
+
+/** Returns the facts that an event stores: the explicit ones, and artifacts, which the outcome does not keep. */
+export function ownFacts(
+  { facts = [], artifacts = [] }: Pick<AnyResult, 'facts' | 'artifacts'>,
+  _taskId: string,
+  role: Role,
+): RecordedFact[] {
+  const explicit = factsFrom(
+    facts,
+    ({ subject, relation, object, tags = [], origin, replaces = [], not_shown = [], scope }) => {
+      const fact = recordedFact(subject, relationOf(relation), object, tags);
+      // Only what records a conversation can hold words of its user.
+      const isOfUser = origin === 'user' && kindOf(role).part === 'note';
+      const isPlain = !isOfUser && replaces.length + not_shown.length === 0 && scope === undefined;
+      if (fact === undefined || isPlain) return fact;
+      return {
+        ...fact,
+        ...(isOfUser && { origin: 'user' as const }),
+        ...(replaces.length > 0 && { replaces }),
+        ...(not_shown.length > 0 && { not_shown }),
+        ...recordedScope(scope),
+      };
+    },
+  );
+  const defined = factsFrom(artifacts, ({ kind = 'artifact', name, signature = name, location }) =>
+    recordedFact(
+      `${kind}:${name}`,
+      RELATIONS.defined,
+      `${signature}${location === undefined ? '' : ` in ${location}`}`,
+      [],
+    ),
+  );
+  return [...explicit, ...defined];
+}
+
+const MAX_PATHS = 10;
+
+/** The scope with each part in one quoted line. */
+export function recordedScope({ task, paths, branch }: StatementScope = {}): { scope?: StatementScope } {
+  const short = (part: string) => clipText(quoted(part), KEPT.fact.subject);
+  const parts = { task: task && short(task), paths: paths?.slice(0, MAX_PATHS).map(short) };
+  const scope = defined({ ...parts, branch: branch && short(branch) });
+  return Object.keys(scope).length === 0 ? {} : { scope };
+}
+
+function task(taskId: string): string {
+  return `task:${taskId}`;
+}
+
+// One relation for both outcomes, so that a later pass closes earlier failures.
+function testFacts(run: TestRun, taskId: string): RecordedFact[] {
+  const subject = `test:${run.command}`;
+  if (run.passed) return facts(subject, RELATIONS.test, [`passed in ${task(taskId)}`], ['test']);
+  const failures = run.failures?.length ? run.failures : [undefined];
+  return facts(
+    subject,
+    RELATIONS.test,
+    failures.map((failure) => failedIn(taskId, failure)),
+    ['test', 'error'],
+  );
+}
+
+/** Words a failure as the fact of its test; a retraction is matched by it. */
+export function failedIn(taskId: string, failure = 'no failure text given'): string {
+  return `failed in ${task(taskId)}: ${failure}`;
+}
+
+function facts(
+  subject: string,
+  relation: string,
+  objects: readonly string[] | undefined,
+  tags: readonly SessionFactTag[],
+): RecordedFact[] {
+  return factsFrom(objects, (object) => recordedFact(subject, relation, object, tags));
+}
+
+function factsFrom<Item>(
+  items: readonly Item[] | undefined,
+  toFact: (item: Item) => RecordedFact | undefined,
+): RecordedFact[] {
+  const found: RecordedFact[] = [];
+  // A result that was not read by the contract may hold a lone text, which is a list of one and not of its letters.
+  for (const item of typeof items === 'string' ? [items as Item] : (items ?? [])) {
+    const fact = toFact(item);
+    if (fact !== undefined) found.push(fact);
+  }
+  return found;
+}
 
 /** Custom rules and limits. */
 export interface FactExtractorOptions {

@@ -1,5 +1,5 @@
 import { knownAs } from '../search/path-table.js';
-import { rarity, saturation, type WordIndex } from '../search/word-index.js';
+import { rarity, saturation, type WordIndex } from '../search/tokens.js';
 import type { FactIndex, IndexedFact } from './fact-index.js';
 import type { FactGroup, SessionFact, WeighedFact } from './fact-types.js';
 

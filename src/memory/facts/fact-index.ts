@@ -2,8 +2,7 @@ import { SEVERITIES } from '../../contracts/kinds.js';
 import { addTo, lowerBound, onceForEach } from '../../shared/collections.js';
 import { clipText, oneSpelling } from '../../shared/text.js';
 import { knownAs } from '../search/path-table.js';
-import { tokenCounts } from '../search/tokens.js';
-import { type IndexedText, placeIn, WordIndex } from '../search/word-index.js';
+import { type IndexedText, placeIn, tokenCounts, WordIndex } from '../search/tokens.js';
 import {
   FACT_GROUPS,
   type FactGroup,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { cursorOf, readCursor } from '../../contracts/checked.js';
 import type { FactShown, FactsFound, FoundFact } from '../../contracts/fact-requests.js';
 import type { StatementKind } from '../../contracts/kinds.js';
-import { cursorOf, readCursor } from '../../contracts/list-limits.js';
 import type { ToolArguments } from '../../contracts/requests.js';
 import { defined } from '../../shared/collections.js';
 import { rankOf, type SessionFact } from './fact-types.js';

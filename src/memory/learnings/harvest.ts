@@ -2,7 +2,7 @@ import { type Refusal, refuse, type Unstamped } from '../../contracts/event.js';
 import type { DEMAND_KINDS, LearningEvent, LearningEvidence } from '../../contracts/learning-events.js';
 import type { AnyResult } from '../../contracts/results.js';
 import type { NoteType } from '../../contracts/session-meta-events.js';
-import { CONVENTION } from '../facts/extraction-rules.js';
+import { CONVENTION } from '../facts/fact-extractor.js';
 import type { Note } from '../facts/fact-types.js';
 import {
   demandId,

@@ -1,7 +1,6 @@
 import type { RelevanceMethod } from '../../contracts/learning-events.js';
 import { onceForEach } from '../../shared/collections.js';
-import { isTelling, tokens } from '../search/tokens.js';
-import { type IndexedText, WordIndex } from '../search/word-index.js';
+import { type IndexedText, isTelling, tokens, WordIndex } from '../search/tokens.js';
 import { closenessTo, type WordVectors } from '../search/word-vectors.js';
 import type { Learning, RankedLearning } from './learnings-state.js';
 

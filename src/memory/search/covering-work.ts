@@ -1,8 +1,7 @@
 import type { LikelyFile } from './likely-files.js';
 import type { PastResults, PastRow } from './past-results.js';
 import { BUSY, FILE_CLASSES } from './path-table.js';
-import { isTelling, queryTokens } from './tokens.js';
-import { rarity } from './word-index.js';
+import { isTelling, queryTokens, rarity } from './tokens.js';
 
 /** A past task with the expected use of its line: the chance that it touched a file that the asked task will touch. */
 export interface CoveringTask {

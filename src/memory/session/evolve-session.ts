@@ -15,9 +15,9 @@ import { addAppended, entryOfDispatch } from '../traces/session-traces.js';
 import { evolveCharter, evolveRun, idInPlan, recordSettings } from './charter.js';
 import { restoreCheckpoint } from './checkpoint.js';
 import { evolveIterations, recordWork } from './iterations.js';
-import { rejectedBy } from './known-rejections.js';
 import { evolveNotebook } from './notebook.js';
 import type { SessionState } from './session-state.js';
+import { rejectedBy } from './session-state.js';
 import { evolveTasks, expireClaims, isBoardId } from './task-board.js';
 
 /** Folds an event into the state, in place, and returns it. Otherwise pure: time and ids come with the event. */

@@ -16,7 +16,6 @@ import { leftBy, waitsForPerson } from '../../shared/wire-words.js';
 import type { PastResults } from '../search/past-results.js';
 import { type Run, resolvedSettings } from './charter.js';
 import { overview } from './commands/lifecycle-commands.js';
-import { unreadableTasks } from './known-rejections.js';
 import { isForPerson, unread } from './notebook.js';
 import {
   factsOf,
@@ -27,6 +26,7 @@ import {
   rejectionsOf,
   type SessionState,
   seenState,
+  unreadableTasks,
 } from './session-state.js';
 import { claimedTasks, isOpen, type Task } from './task-board.js';
 

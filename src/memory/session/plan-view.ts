@@ -6,10 +6,17 @@ import { nearIdsHint } from '../../shared/nearest-name.js';
 import { oneLine } from '../../shared/text.js';
 import { idInPlan, resolvedSettings } from './charter.js';
 import { shown } from './commands/task-commands.js';
-import { unreadableResult, unreadOf } from './known-rejections.js';
 import { notesOf } from './notebook.js';
 import { progressOf } from './plan-status.js';
-import { ledgersOf, outlook, rejectionsOf, type SessionState, seenState } from './session-state.js';
+import {
+  ledgersOf,
+  outlook,
+  rejectionsOf,
+  type SessionState,
+  seenState,
+  unreadableResult,
+  unreadOf,
+} from './session-state.js';
 import { claimOf, isOpen } from './task-board.js';
 
 function planTasks(state: SessionState, status?: PlanStatus): PlanTaskView[] {

@@ -24,9 +24,8 @@ import { PastResults } from '../search/past-results.js';
 import { tracesFromJson, tracesJson, tracesToJson } from '../traces/session-traces.js';
 import { charterJson, runJson } from './charter.js';
 import { countedJson, DispatchWindow, resultsFromJson, resultsToJson } from './dispatch-window.js';
-import { knownRejection } from './known-rejections.js';
 import { openFindings, sessionFigures } from './plan-status.js';
-import { dispatchEntry, dispatchFold, factsOf, type SessionState } from './session-state.js';
+import { dispatchEntry, dispatchFold, factsOf, knownRejection, type SessionState } from './session-state.js';
 import { boardResult } from './task-board.js';
 
 const resultKeys = z
@@ -179,7 +178,7 @@ function byId<T extends { readonly id: string }>(items: readonly T[]): Map<strin
  */
 export const SNAPSHOT_VERSION = 1;
 
-export const sessionSnapshot = z.object({
+const sessionSnapshot = z.object({
   after_sequence: z.int().nonnegative(),
   created_at: z.string(),
   session: z.string(),

@@ -7,16 +7,17 @@ import { RELATIONS } from '../../contracts/relations.js';
 import type { inboxMessage } from '../../contracts/replies/session-reply.js';
 import { RESULT_KEY_LENGTH } from '../../contracts/results.js';
 import type { Output } from '../../contracts/schema-fields.js';
+import type { DispatchRejected } from '../../contracts/session-events.js';
 import { recordedEntry } from '../../contracts/trace-entry.js';
 import { withKeptIds } from '../../ledger/kept-ids.js';
+import type { UnreadableResult } from '../../ledger/ledger-entries.js';
 import { outlookOf, type PlanOutlook } from '../../ledger/next-task.js';
 import { type OutcomeDigest, outcomeDigest } from '../../ledger/outcome-digest.js';
 import { type StallThresholds, stallThresholds } from '../../ledger/stall.js';
 import { foldDispatch, type QuestionAnswer, questionKey, type TaskLedger } from '../../ledger/task-ledger.js';
-import { dropOldest, onceForEach } from '../../shared/collections.js';
+import { defined, dropOldest, onceForEach } from '../../shared/collections.js';
 import { clipText, quoted } from '../../shared/text.js';
-import { failedIn } from '../facts/extraction-rules.js';
-import { sessionFact } from '../facts/fact-extractor.js';
+import { failedIn, sessionFact } from '../facts/fact-extractor.js';
 import { InMemorySessionFactStore, MAX_FACT_BYTES } from '../facts/fact-store.js';
 import type { Answer, RecordedFact } from '../facts/fact-types.js';
 import { PastResults } from '../search/past-results.js';
@@ -26,7 +27,6 @@ import { addDispatch, addPending, copyOfTraces, emptyTraces, type Traces } from 
 import { type Charter, type Run, resolvedSettings } from './charter.js';
 import { countResult, type DispatchFold, DispatchWindow } from './dispatch-window.js';
 import type { IterationHistory } from './iterations.js';
-import { addRejection, answerRejections, type KnownRejection, rejected } from './known-rejections.js';
 import {
   addBoardResult,
   type BoardResult,
@@ -45,6 +45,75 @@ export interface SessionLimits {
 }
 
 export const DEFAULT_LIMITS: SessionLimits = { maxFacts: 2000, stall: stallThresholds() };
+
+export const rejected = z.object({
+  sequence: z.number(),
+  /** Sequence of its session event. */
+  event: z.number(),
+  role: z.enum(ROLES).exactOptional(),
+  /** Its task, if that was readable. */
+  task: z.string().exactOptional(),
+  error: z.object({
+    code: z.string(),
+    reason: z.string(),
+    fix: z.string().exactOptional(),
+    /** The role that it seems to belong to. */
+    meant: z.enum(ROLES).exactOptional(),
+  }),
+});
+export type Rejected = Output<typeof rejected>;
+
+/** `answered`: later work or a later review of the task was readable, so this one need not be returned again. */
+export const knownRejection = rejected.extend({ answered: z.literal(true).exactOptional() });
+type KnownRejection = Output<typeof knownRejection>;
+
+export function rejectedBy({ data }: DispatchRejected, event: number): Rejected {
+  const { sequence, role, task } = data.dispatch;
+  const { code, reason, fix, meant } = data.error;
+  const [why, how] = [reason, fix].map((text) => text && clipText(text, KEPT.rejection.text));
+  const error = defined({ code, reason: why ?? '', fix: how, meant });
+  return defined({ sequence, event, role, task, error });
+}
+
+function addRejection(known: KnownRejection[], one: Rejected, ledgers: ReadonlyMap<string, Result>) {
+  const at = known.findLastIndex(({ sequence }) => sequence < one.sequence) + 1;
+  known.splice(at, 0, one);
+  answerRejections(known, ledgers.get(one.task ?? ''));
+  if (known.length > KEPT.rejection.list) known.shift();
+}
+
+type Result = Pick<TaskLedger, 'task' | 'last'>;
+
+/** Marks the rejections of a task that are older than its newest readable result. */
+function answerRejections(known: KnownRejection[], result: Result | undefined): void {
+  for (const [index, rejection] of known.entries())
+    if (rejection.task === result?.task && rejection.sequence < (result?.last.sequence ?? 0))
+      known[index] = { ...rejection, answered: true };
+}
+
+/** Returns the newest unanswered rejection of a task, or of a role of it. A note that is lost leaves nothing to do. */
+export function unreadOf(known: readonly KnownRejection[], task: string, role?: Role) {
+  return known.findLast(
+    (rejection) =>
+      rejection.task === task &&
+      rejection.answered !== true &&
+      (rejection.role === undefined ||
+        (kindOf(rejection.role).part !== 'note' && [undefined, rejection.role].includes(role))),
+  );
+}
+
+export function unreadableTasks(known: readonly KnownRejection[]) {
+  return known.flatMap((rejection) => {
+    const { task } = rejection;
+    return task !== undefined && unreadOf(known, task) === rejection
+      ? [{ task, ...unreadableResult(rejection) }]
+      : [];
+  });
+}
+
+export function unreadableResult({ sequence, role, error }: Rejected): UnreadableResult {
+  return { dispatch: sequence, ...(role !== undefined && { role }), ...error };
+}
 
 /** A dispatch while it may still be overtaken. */
 export const dispatchEntry = z.discriminatedUnion('kind', [
@@ -67,7 +136,7 @@ export const dispatchEntry = z.discriminatedUnion('kind', [
 ]);
 export type DispatchEntry = Output<typeof dispatchEntry>;
 
-export type DispatchCounts = Record<Role | 'rejected', number>;
+type DispatchCounts = Record<Role | 'rejected', number>;
 
 export interface DispatchMemory {
   readonly facts: InMemorySessionFactStore;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { cursorOf, readCursor } from '../../contracts/checked.js';
 import { KEPT } from '../../contracts/kept-limits.js';
 import { type Verdict, verdictIn } from '../../contracts/kinds.js';
-import { cursorOf, readCursor } from '../../contracts/list-limits.js';
 import type { Output } from '../../contracts/schema-fields.js';
 import type { DispatchOutcome, EventOf } from '../../contracts/session-events.js';
 import {

@@ -2,7 +2,7 @@
  * Words by which a sentence states a rule or a choice, by language. Data for `stated-lines.ts`: a sentence that only
  * describes the code, quotes, asks or supposes something must not match.
  */
-export interface Wording {
+interface Wording {
   /** Begins a sentence of the user that holds from now on: "never touch legacy/", "from now on …". */
   readonly rule: RegExp;
   /** A sentence of the user that replaces one choice by another: "use dayjs instead of moment". */

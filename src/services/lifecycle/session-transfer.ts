@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { cursorOf, readCursor } from '../../contracts/checked.js';
 import { noSuchSession, ThroughlineError } from '../../contracts/errors.js';
 import { EVENT_VERSION } from '../../contracts/event.js';
-import { cursorOf, readCursor } from '../../contracts/list-limits.js';
 import type { Token } from '../../contracts/names.js';
 import type { EventOf, SessionEvent, StoredEvent } from '../../contracts/session-events.js';
 import type { SessionReader } from '../../engine/folding/session-folding.js';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { cursorOf, readCursor } from '../../contracts/checked.js';
 import { NO_TELEMETRY } from '../../contracts/compile-request.js';
 import { noSuchSession, ThroughlineError } from '../../contracts/errors.js';
-import { cursorOf, readCursor } from '../../contracts/list-limits.js';
 import type { KeptPrompt, PromptTrace } from '../../contracts/prompt-requests.js';
 import type { ToolReply } from '../../contracts/requests.js';
 import type { ToolPorts } from '../common/service-context.js';

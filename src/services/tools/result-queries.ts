@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { cursorOf, readCursor } from '../../contracts/checked.js';
 import { parseDispatchBody } from '../../contracts/dispatch-body.js';
 import { ThroughlineError, withRemedy } from '../../contracts/errors.js';
 import type { Role } from '../../contracts/kinds.js';
-import { cursorOf, readCursor } from '../../contracts/list-limits.js';
 import { dispatchMessageId, dispatchSubject, parseDispatchSubject, token } from '../../contracts/names.js';
 import type { ToolReply } from '../../contracts/requests.js';
 import type { DispatchResult } from '../../contracts/result-requests.js';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { WordVectorsLoader } from '../../config/load-language-data.js';
+import { cursorOf, readCursor } from '../../contracts/checked.js';
 import { codeOf, noSuchSession, ThroughlineError } from '../../contracts/errors.js';
-import { cursorOf, readCursor } from '../../contracts/list-limits.js';
 import { projectOf, type Token, token } from '../../contracts/names.js';
 import type { Figures, SessionListed } from '../../contracts/replies/session-reply.js';
 import type { RequestValues, ToolReply } from '../../contracts/requests.js';

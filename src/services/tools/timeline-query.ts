@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { cursorOf, readCursor } from '../../contracts/list-limits.js';
+import { cursorOf, readCursor } from '../../contracts/checked.js';
 import type { Token } from '../../contracts/names.js';
 import type { ToolArguments } from '../../contracts/requests.js';
 import {

@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { ResultField } from '../../../src/contracts/kinds.js';
-import { EXTRACTION_RULES, type ExtractionRule } from '../../../src/memory/facts/extraction-rules.js';
-import { RuleBasedFactExtractor } from '../../../src/memory/facts/fact-extractor.js';
+import {
+  EXTRACTION_RULES,
+  type ExtractionRule,
+  RuleBasedFactExtractor,
+} from '../../../src/memory/facts/fact-extractor.js';
 import { createFactId, recordedFact } from '../../../src/memory/facts/fact-types.js';
 import { implementer, originOf, reviewer, roleResults, sayings, timeOf } from '../../support/builders.js';
 import * as fc from '../../support/properties.js';

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type FileQuery, recall } from '../../../src/memory/search/likely-files.js';
+import { type FileQuery, recall, similarResults } from '../../../src/memory/search/likely-files.js';
 import { PastResults, touchedFiles } from '../../../src/memory/search/past-results.js';
-import { similarResults } from '../../../src/memory/search/similar-results.js';
 import { tokens } from '../../../src/memory/search/tokens.js';
 
 function pastOf(...results: readonly (readonly [task: string, text: string, ...files: string[]])[]) {

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseDispatchBody } from '../../../src/contracts/dispatch-body.js';
 import { WINDOW_LENGTH } from '../../../src/memory/session/dispatch-window.js';
-import { unreadableTasks } from '../../../src/memory/session/known-rejections.js';
-import { DEFAULT_LIMITS, rejectionsOf } from '../../../src/memory/session/session-state.js';
+import { DEFAULT_LIMITS, rejectionsOf, unreadableTasks } from '../../../src/memory/session/session-state.js';
 import { implementer, observer, recorded, rejected, reviewer } from '../../support/builders.js';
 import { type DispatchEvent, foldedInOrder } from './arrivals.js';
 

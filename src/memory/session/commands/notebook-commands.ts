@@ -3,7 +3,7 @@ import type { ToolArguments } from '../../../contracts/requests.js';
 import { questionKey, type TaskLedger } from '../../../ledger/task-ledger.js';
 import { defined } from '../../../shared/collections.js';
 import { named } from '../../../shared/text.js';
-import { recordedScope } from '../../facts/extraction-rules.js';
+import { recordedScope } from '../../facts/fact-extractor.js';
 import { heldFrom, ONLY_A_PERSON, type SessionFact } from '../../facts/fact-types.js';
 import { factOfId } from '../../facts/found-facts.js';
 import { contrasts } from '../../facts/statements.js';
