@@ -83,10 +83,11 @@ describe('a rejected result', () => {
   it('a text that still cannot be read says why and stays', async () => {
     await goTo(page, origin, '/s/memory');
     await rejected('marker_missing').first().getByRole('button', { name: /^Open/ }).click();
-    await page.getByRole('textbox', { name: /^Body/ }).fill('still no JSON');
+    await page.getByRole('textbox', { name: /^Body/ }).fill('still \u202eno JSON');
+    await page.locator('.rejected-body pre').getByText('still \\u202eno JSON').waitFor();
     await page.getByRole('button', { name: 'Retry with changes' }).click();
     await page.getByRole('alert').waitFor();
-    expect(await page.getByRole('textbox', { name: /^Body/ }).inputValue()).toBe('still no JSON');
+    expect(await page.getByRole('textbox', { name: /^Body/ }).inputValue()).toBe('still \u202eno JSON');
   });
 
   it('a rejected result is removed only after a second yes', async () => {

@@ -58,7 +58,9 @@ function propose(state: LearningState, { at, data }: LearningEventOf<'proposed'>
   if (known?.status === 'pending' || state.active.has(id)) return;
   if (known !== undefined && words.method !== 'manual') return;
   state.proposals.delete(id);
-  state.proposals.set(id, { id, ...words, extractedAt: at, status: 'pending' });
+  // A proposal that is repeated keeps its origin: evidence goes on to raise the confidence of a demand.
+  const method = known?.method ?? words.method;
+  state.proposals.set(id, { id, ...words, method, extractedAt: at, status: 'pending' });
 }
 
 function accept(state: LearningState, { at, data }: LearningEventOf<'accepted'>): void {

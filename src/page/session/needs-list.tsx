@@ -104,9 +104,9 @@ export function AnswerForm(props: {
   const [other, setOther] = useState<{ readonly given: GivenAnswer; readonly answer: string }>();
   const isSent = useRef(false);
   const send = async (answer: string, replaces = '') => {
-    const ofQuestion = question === undefined ? {} : { question, replaces };
+    const said = { session, task, question, answer, replaces, by: actor() };
     try {
-      const { ref } = await ask('tool.blocker-answer', { session, task, ...ofQuestion, answer, by: actor() });
+      const { ref } = await ask('tool.blocker-answer', said);
       setGiven({ answer, ref });
       setOther(undefined);
     } catch (error) {

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { ToolReply } from '../../contracts/requests.js';
 import type { RejectedShown } from '../../contracts/result-requests.js';
+import { visible } from '../../shared/terminal-text.js';
 import { ask } from '../ask.js';
 import { Actions, mayAct } from '../components/act.js';
 import { Ago, Button, ButtonLink, Clock, CopyButton, Pair, SelectField, Tag } from '../components/fields.js';
@@ -131,6 +132,10 @@ function Result(props: {
         </p>
       ) : null}
       {encoding === 'base64' ? <p class="quiet">The body is not text: it is shown in base64.</p> : null}
+      {editable && visible(text) === text ? null : (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling area must be reachable by keyboard.
+        <pre tabIndex={0}>{text}</pre>
+      )}
       {editable ? (
         <label class="field">
           <span class="field-label">Body; a retry sends your changes</span>
@@ -141,10 +146,7 @@ function Result(props: {
             onInput={(event) => setText(event.currentTarget.value)}
           />
         </label>
-      ) : (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling area must be reachable by keyboard.
-        <pre tabIndex={0}>{body}</pre>
-      )}
+      ) : null}
       {may ? (
         <div class="actions">
           <SelectField

@@ -221,10 +221,13 @@ describe('an answer', () => {
   });
 
   it('an answer unblocks a task whose blocker asks nothing', () => {
-    const played = new Played().foldWhole(recorded(1, implementer({ ...BLOCKED, blockers: ['No access'] })));
-    played.after('blocker-answer', { task: '1', answer: 'You have it now.', by: 'anna', person: true });
+    const played = asked().after('blocker-answer', ANSWER);
+    played.foldWhole(recorded(2, implementer({ ...BLOCKED, blockers: ['No access'] })));
+    played.after('blocker-answer', { ...ANSWER, answer: 'You have it now.', replaces: '' });
     expect(taskOf(played)?.next_action).toBe('retry');
     expect(promptOf(played, '1')).toContain('- Asked: "No access" Answered by anna: "You have it now."');
+    const unaware = { ...ANSWER, answer: 'Buy one', by: 'ben', replaces: '' };
+    expect(played.when('blocker-answer', unaware).refused?.code).toBe('conflict');
   });
 
   it('the same answer again changes nothing; another one of a person replaces it, one of an agent does not', () => {

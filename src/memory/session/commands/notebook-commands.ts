@@ -129,7 +129,7 @@ export function answerBlocker(state: SessionState, args: ToolArguments<'blocker-
   const replaced = openQuestions.length === 0 ? (last?.questions ?? []) : [];
   const answered = question === undefined ? replaced : given.flatMap((earlier) => earlier.questions);
   const questions = [...new Set([...openQuestions, ...answered])].filter(isMeant);
-  const before = given.findLast((earlier) => earlier.questions.some(isMeant));
+  const before = given.findLast((earlier) => earlier.questions.some((text) => questions.includes(text)));
   if ((openQuestions.length === 0 || question !== undefined) && before?.answer === text)
     return answer(showingAnswer(task, text));
   if (replaces !== undefined && before !== undefined && before.answer !== replaces)

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { MAX_MANUAL, MAX_WAITING_OF_SESSION } from '../../../../src/memory/learnings/harvest.js';
+import { demandId } from '../../../../src/memory/learnings/learnings-state.js';
 import { timeOf } from '../../../support/builders.js';
 import { accepted, idOf, Project, proposed } from '../../../support/learning-project.js';
 
@@ -46,6 +47,18 @@ describe('learning.propose', () => {
     const reply = project.does('learning.propose', { content: TEXT.toUpperCase(), tags: ['new'] });
     expect(reply).toMatchObject({ existing: true, proposal: { id, status, tags: [], content: TEXT } });
     expect(project.events).toHaveLength(given.length);
+  });
+
+  it('a rejected proposal of a rule that a person proposes again is the same one, with its evidence', () => {
+    const content = `${TEXT} of src/a.ts`;
+    const evidence = [{ session: 's1', dispatch: 9, task: '4' }];
+    const more = { proposal: demandId('demo', content), method: 'recurring_fix' as const, confidence: 0.95 };
+    const project = new Project(proposed(content, { ...more, evidence }));
+    const { proposal } = project.does('proposal.show', { id: more.proposal });
+    project.does('proposal.reject', { id: more.proposal });
+    const again = project.does('learning.propose', { content, type: 'insight' });
+    expect(again).toMatchObject({ proposal: { ...Object(proposal), extractedAt: timeOf(180) } });
+    expect(project.state.proposals.size).toBe(1);
   });
 
   it.each(['\u200b\u2060', '\u001b[31m'])(
