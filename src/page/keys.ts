@@ -33,6 +33,9 @@ export function useKeys(bindings: readonly KeyBinding[], rank: 'page' | 'view' =
 export function followKeys(): void {
   document.addEventListener('keydown', (event) => {
     if (event.defaultPrevented || event.altKey) return;
+    // A held key presses once: another button may stand where the first press acted.
+    if (event.repeat && event.target instanceof Element && event.target.matches('button'))
+      event.preventDefault();
     const isWithControl = event.ctrlKey || event.metaKey;
     if (!isWithControl && isField(event.target)) {
       if (event.key === 'Escape' && event.target instanceof HTMLElement) {
@@ -51,14 +54,22 @@ export function followKeys(): void {
   });
 }
 
+/** Time in which a key does not press the button to which `keepFocus` has moved, in milliseconds. */
+const MOVED_MS = 500;
+let moved: { readonly to?: Element; readonly at: number } = { at: 0 };
+
 /**
- * Drops the second click of a double click on a button: where the first one has acted, another button may stand in its place,
- * such as the same one of the next row.
+ * Drops the second click of a double click on a button or link: where the first one has acted, another one may stand in its
+ * place, such as the same one of the next row. So may the one to which the focus has moved: a key pressed twice acts once.
  */
 export function followClicks(): void {
   const drop = (event: MouseEvent) => {
-    if (event.detail < 2 || !(event.target instanceof Element)) return;
-    if (event.target.closest('.button') !== null) event.stopImmediatePropagation();
+    const isByKey =
+      event.detail === 0 && event.target === moved.to && performance.now() - moved.at < MOVED_MS;
+    if (!(event.detail > 1 || isByKey) || !(event.target instanceof Element)) return;
+    if (event.target.closest('.button, a') === null) return;
+    event.stopImmediatePropagation();
+    event.preventDefault();
   };
   document.addEventListener('click', drop, true);
 }
@@ -92,7 +103,9 @@ export function keepFocus(): void {
     const later = [...(part?.children ?? [])].slice(path[at - 1]?.[1]);
     const next = later.flatMap((each) => [each, ...each.querySelectorAll(FOCUSABLE)]);
     const first = next.find((each) => each.matches(FOCUSABLE)) ?? part?.querySelector(FOCUSABLE);
-    if (first instanceof HTMLElement) first.focus();
+    if (!(first instanceof HTMLElement)) return;
+    moved = { to: first, at: performance.now() };
+    first.focus();
   };
   const seen = { childList: true, subtree: true, attributeFilter: ['disabled'] };
   new MutationObserver(settle).observe(document.body, seen);

@@ -107,6 +107,8 @@ describe('the view of the sessions', () => {
     await inList('recorded').waitFor();
     await page.keyboard.press('/');
     await page.keyboard.type('quince grafted');
+    await page.locator(':focus').dispatchEvent('keydown', { key: 'Enter', isComposing: true });
+    await expect.poll(names).toEqual(['pears']);
     await page.keyboard.press('Enter');
     await page.waitForURL(`${origin}/s/pears`);
   });
@@ -150,17 +152,6 @@ describe('the view of a session', () => {
     await attention.getByRole('link', { name: 'its results: task TAS-1' }).click();
     await page.waitForURL(`${origin}/s/stuck/timeline?task=TAS-1`);
     await expect.poll(() => rows().count()).toBe(4);
-  });
-
-  it('a task that names what keeps it from going on waits for a person, by itself', async () => {
-    await go('/s/held');
-    await publishWire(client, 'implementer', 'held', {
-      task_id: '7',
-      status: 'blocked',
-      blockers: ['No licence key'],
-    });
-    const attention = page.getByRole('region', { name: /Needs you/ });
-    await attention.getByText('No licence key').waitFor();
   });
 
   it('an archived session is nothing else, and says how it is opened again', async () => {

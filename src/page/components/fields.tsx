@@ -60,7 +60,7 @@ export function FilterField(props: {
           timer.current = setTimeout(() => send(value.trim()), TYPING_MS);
         }}
         onKeyDown={(event) => {
-          if (event.key !== 'Enter') return;
+          if (event.key !== 'Enter' || event.isComposing) return;
           send(event.currentTarget.value.trim());
           props.onEnter?.(event.currentTarget.value.trim());
         }}

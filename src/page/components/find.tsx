@@ -60,7 +60,7 @@ export function Find({ onClose }: { readonly onClose: () => void }) {
           if (by !== undefined) {
             event.preventDefault();
             setAt(Math.min((found?.length ?? 1) - 1, Math.max(0, at + by)));
-          } else if (event.key === 'Enter') go(found?.[at]?.href);
+          } else if (event.key === 'Enter' && !event.isComposing) go(found?.[at]?.href);
         }}
       />
       {found === undefined ? null : (
