@@ -44,7 +44,7 @@ describe('a person', () => {
     await page.evaluate(pressAgain);
     await page.keyboard.down('Enter');
     await row.getByText('You answered “9464”').waitFor();
-    await expect.poll(focused).toBe('Take it back: Which port?');
+    await expect.poll(focused).toBe(`Take it back: Which port?, ${session}`);
     await page.waitForTimeout(600);
     await page.keyboard.down('Enter');
     await page.keyboard.up('Enter');
@@ -53,7 +53,7 @@ describe('a person', () => {
     await page.keyboard.press('Enter');
     await row.getByLabel('Your answer: Which port?').waitFor();
     expect(await promptOf(session, '1')).not.toContain('Answered');
-    await expect.poll(focused).toBe('9090: Which port?');
+    await expect.poll(focused).toBe(`9090: Which port?, ${session}`);
     await page.waitForTimeout(600);
     await page.keyboard.press('Enter');
     await row.getByText('You answered “9090”').waitFor();
@@ -75,7 +75,7 @@ describe('a person', () => {
     const order = await tasks();
     await page.getByRole('region', { name: 'Work' }).getByText('did 1').waitFor();
     await rows.getByRole('button', { name: 'Unblock: No licence' }).press('Enter');
-    await expect.poll(focused).toBe('Take it back: No licence');
+    await expect.poll(focused).toBe('Take it back: No licence, task 1');
     expect(await promptOf(session, '1')).toContain('It is no longer blocked');
     await page.waitForTimeout(2_500);
     expect(await tasks()).toEqual(order);
@@ -102,6 +102,9 @@ describe('a person', () => {
     await row.getByRole('button', { name: 'Replace it' }).click();
     await row.getByText('You answered').waitFor();
     expect(await promptOf(session, '1')).toContain('Any free one');
+    await tools.blockerAnswer({ session, task: '1', answer: '1', by: 'ana', person: true });
+    await row.getByText('Replaced by ana: “Which port? 1”').waitFor();
+    expect(await row.getByRole('button', { name: 'Take it back' }).count()).toBe(0);
   });
 
   it('no double click carries out what asks first, nor acts twice', async () => {
@@ -171,6 +174,11 @@ describe('a person', () => {
     await fact.locator('.fact-says.struck').waitFor({ state: 'detached' });
     expect(await promptOf(session, '2')).toContain('redis');
     expect(await seriousFindings(page)).toEqual([]);
+    await fact.getByLabel('What it should say').fill('valkey');
+    const id = new URL(page.url()).searchParams.get('id') ?? '';
+    await tools.factCorrect({ session, id, text: 'etcd', by: 'ana', person: true });
+    await fact.getByText('corrected by ana').waitFor();
+    expect(await fact.getByLabel('What it should say').inputValue()).toBe('valkey');
   });
 
   it('tasks, notes and messages are added and settled on the page of a session', async () => {
@@ -229,41 +237,36 @@ describe('a person', () => {
     await soon(async () => expect((await client.runs.status({ session })).sequence).toBe(0));
   });
 
-  it('Ctrl+K finds a session and what any session remembers from anywhere, and opens it', async () => {
+  it('Ctrl+K finds a session, and a file, task or fact of any session, from anywhere, and opens it', async () => {
     const session = await asking('findable');
-    await goTo(page, origin, '/health');
-    await page.keyboard.press('Control+k');
-    await page.getByLabel('A session, task, fact, file or learning').fill(session);
-    await page.getByRole('list', { name: 'Found' }).getByText(session, { exact: true }).first().waitFor();
-    await page.keyboard.press('Enter');
-    await page.waitForURL(`${origin}/s/${session}`);
-    await goTo(page, origin, '/health');
-    await page.keyboard.press('Control+k');
-    await page.getByLabel('A session, task, fact, file or learning').fill('postgres');
-    const fact = page.getByRole('list', { name: 'Found' }).getByRole('link', { name: /fact.*postgres/ });
-    await fact.first().waitFor();
-    expect(await seriousFindings(page)).toEqual([]);
-    await fact.first().click();
-    await page.getByRole('region', { name: 'The fact' }).getByText('postgres').first().waitFor();
-  });
-
-  it('Ctrl+K finds a changed file and an open task of any session', async () => {
-    const session = newSession('elsewhere');
     const worked = implemented('1', { files_modified: ['src/xylophone.ts'] });
     await publishWire(client, 'implementer', session, worked, { wait: true });
     await tools.taskAdd({ session, content: 'Polish the glockenspiel' });
-    await goTo(page, origin, '/');
-    await page.keyboard.press('Control+k');
     const field = page.getByLabel('A session, task, fact, file or learning');
     const found = page.getByRole('list', { name: 'Found' });
-    await field.fill('xylophone');
+    const find = async (words: string) => {
+      await goTo(page, origin, '/health');
+      await page.keyboard.press('Control+k');
+      await field.fill(words);
+    };
+    await find(session);
+    await found.getByText(session, { exact: true }).first().waitFor();
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`${origin}/s/${session}`);
+    await find('xylophone');
     await found.getByRole('link', { name: new RegExp(`file.*src/xylophone.ts.*${session}`) }).waitFor();
     await field.fill('glockenspiel');
     await found.getByRole('link', { name: /task.*TAS-1: Polish/ }).waitFor();
     // Enter that ends the word of an input method opens nothing.
     await field.dispatchEvent('keydown', { key: 'Enter', isComposing: true });
-    expect(page.url()).toBe(`${origin}/`);
+    expect(page.url()).toBe(`${origin}/health`);
     await page.keyboard.press('Enter');
     await page.waitForURL(`${origin}/s/${session}/timeline?task=TAS-1`);
+    await find('postgres');
+    const fact = found.getByRole('link', { name: /fact.*postgres/ });
+    await fact.first().waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    await fact.first().click();
+    await page.getByRole('region', { name: 'The fact' }).getByText('postgres').first().waitFor();
   });
 });

@@ -103,6 +103,11 @@ describe('the view of the sessions', () => {
     expect(await list.getByRole('columnheader', { name: 'Progress' }).getAttribute('aria-sort')).toBe(
       'descending',
     );
+    // A day begins where the reader is.
+    const begin = new Date('2030-01-01T00:00').toISOString();
+    const asked = page.waitForRequest((request) => request.postData()?.includes(begin) === true);
+    await go('/?since=2030-01-01');
+    await asked;
     await go('/');
     await inList('recorded').waitFor();
     await page.keyboard.press('/');
@@ -156,12 +161,16 @@ describe('the view of a session', () => {
 
   it('an archived session is nothing else, and says how it is opened again', async () => {
     await publish('finished', '1', 'Done');
+    await client.tools.noteAdd({ session: 'finished', content: 'Use CRLF', type: 'decision' });
     await allDealtWith(system.ports);
     await client.tools.sessionArchive({ session: 'finished' });
     await go('/s/finished');
     await page.getByText('It rejects results until it is reopened').waitFor();
     const head = page.locator('.page-head');
     expect(await head.textContent()).toBe('finishedarchivedReopenMore');
+    await page.locator('.statement').first().click();
+    await page.locator('.fact-says').waitFor();
+    expect(await page.getByRole('button', { name: /^(Answer|Retract|Correct|Erase|Add)/ }).count()).toBe(0);
   });
 
   it('a session of a goal alone shows no empty list, and what to do first', async () => {

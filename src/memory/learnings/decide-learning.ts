@@ -101,11 +101,10 @@ function propose(state: LearningState, args: RequestArguments<'learning.propose'
   const content = learningText(args.content);
   if (content === '')
     return refuse('schema_invalid', 'content: must contain visible text', { fields: ['content'] });
-  const said = learningId(state.project, content);
   // A proposal of a rule has the id of its demand, and an edited one that of its first text.
   const same = ({ content: text }: Proposal) => sameText(text, content);
-  const known = state.proposals.get(said) ?? [...state.proposals.values()].findLast(same);
-  const id = known?.id ?? said;
+  const id = [...state.proposals.values()].findLast(same)?.id ?? learningId(state.project, content);
+  const known = state.proposals.get(id);
   // A person may repeat a rejected or retracted proposal.
   if (known?.status === 'pending' || state.active.has(id)) return answer(showing(id, { existing: true }));
   const { type, source, confidence } = args;

@@ -1,13 +1,18 @@
+import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { type AskError, me } from '../ask.js';
+import { route } from '../route.js';
 import { asAskError } from '../use-ask.js';
 import { Button } from './fields.js';
 import { ErrorBox } from './states.js';
 
-/** True if this browser may change what a session knows. */
+/** The newest session that was seen archived: it refuses every change. */
+export const archivedSession = signal<string | undefined>(undefined);
+
+/** True if this browser may change what the session knows. */
 export function mayAct(): boolean {
-  return me.value?.decides === true;
+  return me.value?.decides === true && archivedSession.value !== (route.value.session ?? '');
 }
 
 /** The name that is recorded with what a person does on the page. */
@@ -45,19 +50,21 @@ export function SendForm(props: {
   /** Each label with the text that its button sends. Beside the buttons, the label stands in the field. */
   readonly suggestions?: readonly (readonly string[])[];
   readonly onSend: (text: string) => Promise<unknown>;
-  /** Called with true as soon as there is a text that is not sent yet. */
-  readonly onDraft?: ((isDraft: boolean) => void) | undefined;
+  /** A changed `text` that was not sent yet. */
+  readonly draft?: string | undefined;
+  /** Called with each draft; empty for none. */
+  readonly onDraft?: (draft: string) => void;
   readonly children?: ComponentChildren;
 }) {
   const { label, verb, of, suggestions, onSend } = props;
-  const [text, setText] = useState(props.text ?? '');
+  const [text, setText] = useState(props.draft || (props.text ?? ''));
   const { busy, error, carryOut } = useWork();
-  useEffect(() => props.onDraft?.(text !== ''), [text !== '']);
   const send = async (message: string) => {
     if (message !== '' && (await carryOut(() => onSend(message)))) setText('');
   };
   /** False for nothing, and for the text that was there. */
   const isNew = text.trim() !== '' && text.trim() !== props.text?.trim();
+  useEffect(() => props.onDraft?.(isNew ? text : ''), [text]);
   const field = {
     value: text,
     dir: 'auto' as const,

@@ -3,7 +3,9 @@ import { useRef, useState } from 'preact/hooks';
 import { AskError, ask } from '../ask.js';
 import { Actions, actor, SendForm } from '../components/act.js';
 import { Ago, Button, Tag } from '../components/fields.js';
+import { useAsk } from '../use-ask.js';
 import type { Tone } from '../words.js';
+import { whoText } from './statement-details.js';
 
 /** Lists what needs a person: the first few, until a person asks for all. */
 export function NeedsList(props: {
@@ -102,6 +104,8 @@ export function AnswerForm(props: {
   const { session, task, question, of, options = [], onDraft } = props;
   const [given, setGiven] = useState<{ readonly answer: string; readonly ref: string }>();
   const [other, setOther] = useState<{ readonly given: GivenAnswer; readonly answer: string }>();
+  const mine = useFact(session, given?.ref);
+  const newer = useFact(session, mine?.ended?.by ?? mine?.retracted?.instead);
   const isSent = useRef(false);
   const send = async (answer: string, replaces = '') => {
     const said = { session, task, question, answer, replaces, by: actor() };
@@ -124,11 +128,15 @@ export function AnswerForm(props: {
     isSent.current = false;
     setOther(undefined);
   };
-  if (given !== undefined)
+  if (given !== undefined && (mine?.retracted === undefined || newer !== undefined))
     return (
       <div class="asked answered" role="status">
-        <p>You answered “{given.answer}”.</p>
-        <Actions of={of} actions={[{ verb: 'Take it back', run: () => takeBack(given.ref) }]} />
+        <p>
+          You answered “{given.answer}”.{newer && ` Replaced by ${whoText(newer)}: “${newer.object}”.`}
+        </p>
+        {mine?.closed_at === undefined ? (
+          <Actions of={of} actions={[{ verb: 'Take it back', run: () => takeBack(given.ref) }]} />
+        ) : null}
       </div>
     );
   if (other !== undefined)
@@ -154,9 +162,13 @@ export function AnswerForm(props: {
         : { label: 'Your answer', verb: 'Answer', suggestions: options.map((text) => [text, text]) })}
       of={of}
       onSend={send}
-      onDraft={(isDraft) => onDraft(isDraft || isSent.current)}
+      onDraft={(draft) => onDraft(draft !== '' || isSent.current)}
     />
   );
+}
+
+function useFact(session: string, id: string | undefined) {
+  return useAsk('tool.fact-show', id === undefined ? null : { session, id }, `facts:${session}`).reply?.fact;
 }
 
 /** One click sends this as the person's answer to what blocks a task. */

@@ -23,7 +23,7 @@ const MOST_NEEDS = 20;
 /** Returns what the sessions need of a person, questions first; a rejected result among `rejected` has a row of its own. */
 function needsOf(sessions: readonly SessionListed[], rejected: ReadonlySet<string>): SessionNeed[] {
   const needs = sessions.flatMap((listed): SessionNeed[] => {
-    if (listed.brief) return [];
+    if (listed.brief || listed.archived !== undefined) return [];
     const { session, asks, waiting, stalled, working } = listed;
     const moving = new Set(working.map(({ task }) => task));
     const isRejected = (text: string) =>
@@ -85,6 +85,7 @@ function keyOf({ session, tag, task, text }: SessionNeed): string {
 
 function NeedRow(props: { readonly need: SessionNeed; readonly onDraft: (isDraft: boolean) => void }) {
   const { session, tag, task, text, options } = props.need;
+  const of = `${text}, ${session}`;
   return (
     <Need
       tone={TONES[tag]}
@@ -100,7 +101,7 @@ function NeedRow(props: { readonly need: SessionNeed; readonly onDraft: (isDraft
       text={tag === 'asks' ? text : quoted(text)}
       action={
         tag === 'asks' && task !== undefined && mayAct() ? (
-          <AnswerForm {...{ session, task, options }} question={text} of={text} onDraft={props.onDraft} />
+          <AnswerForm {...{ session, task, options, of }} question={text} onDraft={props.onDraft} />
         ) : null
       }
     />

@@ -61,6 +61,7 @@ export function Stalled(props: {
   const { shown, settled, keep } = useDrafts(found, ({ key }) => key);
   const known = new Set(shown.map(({ listed }) => listed.task));
   const blocked = lists.board.filter(({ id, status: is }) => is === 'blocked' && !known.has(id));
+  const unblock = (id: string) => ask('tool.task-status', { session, id, status: 'remaining' });
   const items = [
     ...shown.map((row) => (
       <TaskNeed
@@ -82,13 +83,8 @@ export function Stalled(props: {
           mayAct() ? (
             <div class="actions">
               <Actions
-                of={content}
-                actions={[
-                  {
-                    verb: 'Unblock',
-                    run: () => ask('tool.task-status', { session, id, status: 'remaining' }),
-                  },
-                ]}
+                of={`${content}, task ${id}`}
+                actions={[{ verb: 'Unblock', run: () => unblock(id) }]}
               />
             </div>
           ) : null
@@ -123,7 +119,7 @@ function TaskNeed(props: {
           <AnswerForm
             {...{ session, task, options, onDraft }}
             question={tag === 'asks' ? text : undefined}
-            of={text}
+            of={`${text}, task ${task}`}
           />
         ) : null
       }

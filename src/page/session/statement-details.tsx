@@ -111,6 +111,9 @@ export function endText({ retracted, ended, closed_by: dispatch }: FoundFact): s
   return ended === undefined ? `ended by result ${dispatch}` : `${ended.how} by ${ended.by}`;
 }
 
+/** Drafts of corrections by id of their fact: another person may have ended it meanwhile. */
+const drafts = new Map<string, string>();
+
 /** Corrects what holds, or makes it hold again. */
 function Correcting({ session, fact }: { readonly session: string; readonly fact: FoundFact }) {
   const of = { session, id: fact.ref ?? fact.id, by: actor() };
@@ -134,12 +137,14 @@ function Correcting({ session, fact }: { readonly session: string; readonly fact
       : [{ verb: 'Restore', run: () => ask('tool.fact-restore', of) }];
   return (
     <>
-      {fact.closed_at === undefined ? (
+      {fact.closed_at === undefined || drafts.get(fact.id) ? (
         <SendForm
           label="What it should say"
           verb="Correct"
           long
           text={fact.object}
+          draft={drafts.get(fact.id)}
+          onDraft={(draft) => drafts.set(fact.id, draft)}
           onSend={async (text) => open((await ask('tool.fact-correct', { ...of, text })).fact.id)}
         />
       ) : null}

@@ -31,7 +31,6 @@ export function Statements(props: {
   readonly session: string;
   readonly params: URLSearchParams;
   readonly prompts: readonly PromptTrace[];
-  readonly archived: boolean;
 }) {
   const { session, params, prompts } = props;
   const text = params.get('text') ?? '';
@@ -89,7 +88,7 @@ export function Statements(props: {
           </>
         )}
       </QueryView>
-      {mayAct() && !past && !props.archived ? <Say session={session} /> : null}
+      {mayAct() && !past ? <Say session={session} /> : null}
     </section>
   );
 }

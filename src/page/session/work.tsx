@@ -275,11 +275,11 @@ export function Work({
           </Button>
         </p>
       )}
-      {mayAct() && status.session.archived === undefined ? (
+      {mayAct() ? (
         <div class="card-body">
           <SendForm
             label="A new task"
-            verb="Add"
+            verb="Add task"
             onSend={(content) => ask('tool.task-add', { session, content })}
           />
         </div>

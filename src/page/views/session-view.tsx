@@ -1,9 +1,9 @@
 import '../styles/session.css';
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { PromptTrace } from '../../contracts/prompt-requests.js';
 import type { ReplyTo, RequestInput } from '../../contracts/requests.js';
-import { ask } from '../ask.js';
-import { Actions, mayAct } from '../components/act.js';
+import { ask, me } from '../ask.js';
+import { Actions, archivedSession, mayAct } from '../components/act.js';
 import { Ago, Button, LongText, Tag } from '../components/fields.js';
 import { PageHead } from '../components/page-header.js';
 import { CardHead, Empty, QueryView, say } from '../components/states.js';
@@ -40,12 +40,7 @@ export function SessionView({ session, params }: SessionViewProps) {
           <div class="session-page">
             <Head session={session} status={status} />
             <Stalled session={session} status={status} lists={lists} />
-            <Statements
-              session={session}
-              params={params}
-              prompts={listed?.prompts ?? NONE}
-              archived={view.archived !== undefined}
-            />
+            <Statements session={session} params={params} prompts={listed?.prompts ?? NONE} />
             <Work session={session} status={status} />
             <Messages session={session} messages={lists.messages} />
             <LastTold session={session} prompts={listed?.prompts ?? NONE} />
@@ -64,6 +59,9 @@ function Head({ session, status }: { readonly session: string; readonly status: 
   const { implementer = 0, reviewer = 0, observer = 0 } = dispatches;
   const results = implementer + reviewer + observer;
   const { completed: done, total } = plan ?? { ...board, total: board.total - board.cancelled };
+  useEffect(() => {
+    archivedSession.value = archived && session;
+  }, [archived && session]);
   return (
     <div>
       <PageHead title={session}>
@@ -77,7 +75,7 @@ function Head({ session, status }: { readonly session: string; readonly status: 
             {done} of {total} done
           </span>
         )}
-        {mayAct() ? <Lifecycle session={session} view={view} /> : null}
+        {me.value?.decides === true ? <Lifecycle session={session} view={view} /> : null}
       </PageHead>
       {title === undefined ? null : <p class="goal">{title}</p>}
       {goal === undefined ? null : <p class="goal">{goal}</p>}

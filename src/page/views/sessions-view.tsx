@@ -43,6 +43,7 @@ export function SessionsView({ params }: GlobalViewProps) {
   const text = params.get('text') ?? '';
   const project = params.get('project') ?? '';
   const since = params.get('since') ?? '';
+  const from = new Date(`${since}T00:00`);
   const shown = SHOWN.find(({ value }) => value === params.get('show'))?.value ?? '';
   const sort = params.get('sort') ?? NEWEST_FIRST;
   const [by, isDown] = sort.startsWith('-') ? [sort.slice(1), true] : [sort, false];
@@ -50,7 +51,7 @@ export function SessionsView({ params }: GlobalViewProps) {
     limit: LIMIT,
     text: text || undefined,
     project: project || undefined,
-    since: since || undefined,
+    since: Number.isNaN(from.getTime()) ? since || undefined : from.toISOString(),
     ...(shown === 'stalled' ? { stalled: true } : {}),
     ...(shown === 'quiet' ? { olderThan: '7d', status: 'open' } : {}),
     ...(shown === 'open' || shown === 'completed' || shown === 'archived' ? { status: shown } : {}),

@@ -198,6 +198,7 @@ describe('the list of sessions', () => {
     expect(names(await list({ olderThan: '30d' }))).toEqual(['old']);
     expect(names(await list({ olderThan: '11h' }))).toEqual(['new', 'old']);
     expect(names(await list({ since: '2026-06-01' }))).toEqual(['new']);
+    expect(names(await list({ since: '2026-06-01T12:00:01Z' }))).toEqual([]);
     await expect(list({ olderThan: '30 days' })).rejects.toMatchObject({ code: 'schema_invalid' });
   });
 
