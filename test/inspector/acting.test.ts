@@ -23,10 +23,8 @@ const focused = () =>
 async function asking(name: string): Promise<string> {
   const session = newSession(name);
   const questions = [{ text: 'Which port?', options: ['9090', '9464'] }];
-  const facts = [
-    { subject: 'sessions', relation: 'live in', object: 'postgres', tags: ['decision' as const] },
-  ];
-  await publishWork(client, session, '1', { status: 'blocked', questions, facts }, { wait: true });
+  const fact = { subject: 'sessions', relation: 'live in', object: 'postgres', tags: ['decision' as const] };
+  await publishWork(client, session, '1', { status: 'blocked', questions, facts: [fact] }, { wait: true });
   return session;
 }
 

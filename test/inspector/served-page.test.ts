@@ -15,11 +15,9 @@ describe('the built page', () => {
 
   it('the script that the page loads at once is at most 90 KB when compressed', async () => {
     const html = await (await opened.fetch('/')).text();
-    const paths = [...html.matchAll(/(?:modulepreload" href|module" src)="([^"]+)"/g)].map(
-      ([, path]) => path,
-    );
+    const paths = [...html.matchAll(/(?:modulepreload" href|module" src)="([^"]+)"/g)];
     const bodies = await Promise.all(
-      paths.map(async (path) => (await opened.fetch(`${path}`)).arrayBuffer()),
+      paths.map(async ([, path]) => (await opened.fetch(`${path}`)).arrayBuffer()),
     );
     const bytes = bodies.reduce((sum, body) => sum + gzipSync(new Uint8Array(body)).length, 0);
     console.log(`the page's first script: ${(bytes / 1024).toFixed(1)} KB compressed`);

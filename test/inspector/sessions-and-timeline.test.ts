@@ -81,11 +81,8 @@ describe('the view of the sessions', () => {
         if (n < done) await client.tools.taskStatus({ session, id: task.id, status: 'completed' });
       }
     }
-    await publishWire(client, 'implementer', 'pears', {
-      task_id: '9',
-      status: 'blocked',
-      questions: [{ text: 'May the quince be grafted?' }],
-    });
+    const questions = [{ text: 'May the quince be grafted?' }];
+    await publishWire(client, 'implementer', 'pears', { task_id: '9', status: 'blocked', questions });
     await allDealtWith(system.ports);
     await go('/');
     await page.getByLabel('Project').fill('orchard');
@@ -103,7 +100,6 @@ describe('the view of the sessions', () => {
     expect(await list.getByRole('columnheader', { name: 'Progress' }).getAttribute('aria-sort')).toBe(
       'descending',
     );
-    // A day begins where the reader is.
     const begin = new Date('2030-01-01T00:00').toISOString();
     const asked = page.waitForRequest((request) => request.postData()?.includes(begin) === true);
     await go('/?since=2030-01-01');
@@ -166,22 +162,18 @@ describe('the view of a session', () => {
     await client.tools.sessionArchive({ session: 'finished' });
     await go('/s/finished');
     await page.getByText('It rejects results until it is reopened').waitFor();
-    const head = page.locator('.page-head');
-    expect(await head.textContent()).toBe('finishedarchivedReopenMore');
+    expect(await page.locator('.page-head').textContent()).toBe('finishedarchivedReopenMore');
     await page.locator('.statement').first().click();
     await page.locator('.fact-says').waitFor();
     expect(await page.getByRole('button', { name: /^(Answer|Retract|Correct|Erase|Add)/ }).count()).toBe(0);
   });
 
-  it('a session of a goal alone shows no empty list, and what to do first', async () => {
+  it('a session of a goal alone, or of nothing, shows no empty list, and what to do first', async () => {
     await client.tools.sessionOpen({ session: 'begun', goal: 'Serve the metrics' });
     await go('/s/begun');
     await page.getByText('add a first task').waitFor();
     await page.getByLabel('Say something to later agents').waitFor();
     expect(await page.locator('h2').allTextContents()).toEqual([]);
-  });
-
-  it('a session without events says how to begin', async () => {
     await go('/s/nothing-here');
     await page.getByText('No session has this name').waitFor();
     expect(await page.getByText('throughline task add --session nothing-here').count()).toBe(1);

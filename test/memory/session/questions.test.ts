@@ -59,13 +59,6 @@ describe('a question', () => {
     expect(prompt.split(PORT)).toHaveLength(2);
   });
 
-  it('a blocked result that asks nothing is retried and stalls as before', () => {
-    const played = new Played();
-    for (const n of [1, 2])
-      played.foldWhole(recorded(n, implementer({ ...BLOCKED, blockers: ['No network'] })));
-    expect(taskOf(played)).toMatchObject({ next_action: 'retry_with_constraints', stalled: true });
-  });
-
   it('every surface says that a person is needed for a blocked task, until the session is completed', () => {
     const played = asked();
     played.foldWhole(recorded(2, implementer({ ...BLOCKED, task_id: '2', blockers: ['No network'] })));
@@ -74,6 +67,7 @@ describe('a question', () => {
     expect(sessionFigures(played.state)).toMatchObject({ waiting, stalled: [] });
     played.foldWhole(recorded(3, implementer({ ...BLOCKED, task_id: '2', blockers: ['No network'] })));
     expect(runStatus(played.state)).toMatchObject({ waiting: waiting.slice(0, 1), stalled: [{ task: '2' }] });
+    expect(taskOf(played, '2')).toMatchObject({ next_action: 'retry_with_constraints', stalled: true });
     played.after('session-complete', { force: true, reason: 'No longer needed' });
     expect(runStatus(played.state)).toMatchObject({ waiting: [], stalled: [] });
   });
