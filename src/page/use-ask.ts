@@ -43,8 +43,11 @@ export function useAsk<Subject extends RequestName>(
         if (!abort.signal.aborted) hold({ key, reply });
       } catch (error) {
         if (abort.signal.aborted) return;
-        // The old reply stays: an old list with an error above it is worth more than an empty page.
-        hold((old) => ({ ...(old.key === key ? old : { key }), error: asAskError(error) }));
+        const fault = asAskError(error);
+        const isErased = fault.code === 'session_forgotten';
+        // The old reply stays: an old list with an error above it is worth more than an empty page. Not of what is erased.
+        hold((old) => ({ ...(old.key === key && !isErased ? old : { key }), error: fault }));
+        if (isErased) run.soon();
       }
     };
     const run = throttled(asking, AGAIN_MS);

@@ -5,6 +5,7 @@ import { closenessTo, type WordVectors } from '../memory/search/word-vectors.js'
 import { factsOf, type SessionState } from '../memory/session/session-state.js';
 import { addTo } from '../shared/collections.js';
 import { approximateTokenizer } from '../shared/text.js';
+import { statementText } from '../shared/wire-words.js';
 import { filesPart, noteItem } from './note-items.js';
 import { contextOf } from './session-notes.js';
 
@@ -47,7 +48,7 @@ export function recallFrom(
       session: state.session,
       task: fact.sourceTaskId,
       result: fact.sourceSequence,
-      text: fact.object,
+      text: statementText(fact, fact.sourceTaskId),
       at: fact.validFrom,
       score: Math.round(score * 1000) / 1000,
       why: matched.length === 0 ? 'meaning' : `words: ${matched.join(' ')}`,
@@ -82,6 +83,8 @@ interface SearchedFact {
 const MEANING = 0.7;
 const NEIGHBOUR = 0.4;
 const TASK = 0.7;
+/** Likeness of a statement to its id. */
+const NAMED = 100;
 /** The least likeness that finds a fact without a common word. */
 const NEAR = 0.3;
 
@@ -111,6 +114,7 @@ function searchFacts(
   closeness: ((text: string) => number) | undefined,
 ): SearchedFact[] {
   const words = queryTokens(query);
+  const name = query.trim().toUpperCase();
   const candidates = new Map<IndexedFact, Candidate>();
   const counts = new Map<string, Map<string, number>>();
   const count = (task: string, word: string, times: number) => {
@@ -119,8 +123,14 @@ function searchFacts(
   };
   const byTask = new Map<string, Candidate[]>();
   for (const entry of index.byAge(false).newestFirst()) {
-    const meaning = Math.max(0, closeness?.(entry.meant) ?? 0);
-    const candidate = { entry, own: MEANING * meaning, matched: [], isFound: meaning >= NEAR };
+    const isNamed = entry.fact.ref === name;
+    const meaning = isNamed ? NAMED : Math.max(0, closeness?.(entry.meant) ?? 0);
+    const candidate = {
+      entry,
+      own: MEANING * meaning,
+      matched: isNamed ? [name] : [],
+      isFound: meaning >= NEAR,
+    };
     candidates.set(entry, candidate);
     addTo(byTask, entry.fact.sourceTaskId, candidate);
     counts.set(entry.fact.sourceTaskId, new Map());

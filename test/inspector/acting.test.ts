@@ -154,18 +154,26 @@ describe('a person', () => {
   it('a wrong statement is corrected, retracted and restored in its row, and prompts follow', async () => {
     const session = await asking('facts');
     expect(await promptOf(session, '2')).toContain('postgres');
-    await goTo(page, origin, `/s/${session}?text=postgres`);
-    await page.locator('.statement', { hasText: 'postgres' }).press('Enter');
+    const content = `${'A long rule. '.repeat(60)}The end`;
+    await tools.noteAdd({ session, content, type: 'decision', by: 'ana' });
+    await goTo(page, origin, `/s/${session}`);
     const fact = page.getByRole('region', { name: 'The fact' });
+    await page.locator('.statement', { hasText: 'A long rule' }).press('Enter');
+    await fact.locator('.fact-says', { hasText: 'The end' }).waitFor();
+    expect(await fact.getByLabel('What it should say').inputValue()).toBe(content);
+    await page.locator('.statement', { hasText: 'postgres' }).press('Enter');
     await fact.getByLabel('What it should say').fill('redis');
     await page.keyboard.press('Control+Enter');
-    await fact.locator('.fact-says', { hasText: 'redis' }).waitFor();
+    await page.locator('.statements li .fact-says', { hasText: 'sessions live in redis' }).waitFor();
     const corrected = await promptOf(session, '2');
     expect(corrected).toContain('redis');
     expect(corrected).not.toContain('postgres');
     await fact.getByRole('button', { name: /^Retract/ }).press('Enter');
     await fact.getByRole('button', { name: 'Yes, retract' }).press('Enter');
-    await fact.locator('.fact-says.struck').waitFor();
+    // Its row stays where it stood, and the keyboard is at the way back.
+    await page.locator('.statements li', { hasText: 'retracted by' }).locator('.fact-says.struck').waitFor();
+    await expect.poll(focused).toMatch(/^Restore/);
+    await page.waitForTimeout(600);
     expect(await promptOf(session, '2')).not.toContain('redis');
     await page.waitForTimeout(600);
     await fact.getByRole('button', { name: /^Restore/ }).press('Enter');
@@ -260,8 +268,9 @@ describe('a person', () => {
     expect(page.url()).toBe(`${origin}/health`);
     await page.keyboard.press('Enter');
     await page.waitForURL(`${origin}/s/${session}/timeline?task=TAS-1`);
-    await find('postgres');
-    const fact = found.getByRole('link', { name: /fact.*postgres/ });
+    const { facts } = await tools.factFind({ session, text: 'postgres' });
+    await find(`${facts[0]?.ref}`.toLowerCase());
+    const fact = found.getByRole('link', { name: /fact.*sessions live in postgres/ });
     await fact.first().waitFor();
     expect(await seriousFindings(page)).toEqual([]);
     await fact.first().click();

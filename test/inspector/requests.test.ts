@@ -85,6 +85,11 @@ describe('an open page', () => {
     await publishWork(client, sessions[0] ?? '', 'after-the-first-tab', { summary: 'Here' });
     await tabs[11]?.getByText('after-the-first-tab').first().waitFor();
     expect(opened.inspector.watching()).toBe(2);
+    // Hidden tabs have none.
+    const hide = `Object.defineProperty(document, 'visibilityState', { value: 'hidden' });
+      document.dispatchEvent(new Event('visibilitychange'))`;
+    for (const tab of tabs.slice(1)) await tab.evaluate(hide);
+    await expect.poll(() => opened.inspector.watching()).toBe(1);
     await tabs[11]?.context().close();
   });
 

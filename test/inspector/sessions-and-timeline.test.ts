@@ -329,10 +329,16 @@ describe('an inspector that is stopped', () => {
     await first.release(5_000);
     await page.getByText('The inspector cannot be reached').first().waitFor();
     expect(await inList('recorded').count()).toBe(1);
+    // The banner says it once for every view.
+    await page.getByRole('link', { name: 'Health' }).click();
+    await page.waitForTimeout(1_000);
+    expect(await page.getByRole('alert').count()).toBe(0);
     const second = new Shutdown();
     try {
       await serveInspector(system.url, { ...context, shutdown: second }, { role: 'reader', port });
       await page.getByText('The inspector cannot be reached').waitFor({ state: 'detached' });
+      await page.getByText('Results in flight').waitFor({ timeout: 4_000 });
+      await page.getByRole('link', { name: 'Sessions' }).click();
       await publish('born-after-the-break', 'TAS-1', 'Here');
       await page.getByRole('link', { name: 'born-after-the-break' }).waitFor();
     } finally {

@@ -4,6 +4,7 @@ import type { FactShown, FactsFound, FoundFact } from '../../contracts/fact-requ
 import type { StatementKind } from '../../contracts/kinds.js';
 import type { ToolArguments } from '../../contracts/requests.js';
 import { defined } from '../../shared/collections.js';
+import { quoted } from '../../shared/text.js';
 import { rankOf, type SessionFact } from './fact-types.js';
 import { statementKind } from './statements.js';
 
@@ -99,7 +100,8 @@ export function factHistory(
   const others = facts.filter((other) => other !== fact && other.subject === fact.subject);
   const closedBy = closerOf(facts, fact);
   return {
-    fact: foundFact(fact),
+    // Only here the text of a note is whole.
+    fact: { ...foundFact(fact), ...(fact.note && { object: quoted(fact.note.content) }) },
     history: others.reverse().slice(0, MAX_HISTORY).map(foundFact),
     ...(closedBy !== undefined && { closedBy }),
   };

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks';
 import type { FactShown, FoundFact } from '../../contracts/fact-requests.js';
-import { originText } from '../../shared/wire-words.js';
+import { originText, statementText } from '../../shared/wire-words.js';
 import { ask } from '../ask.js';
 import { type Action, Actions, actor, mayAct, SendForm } from '../components/act.js';
 import { Clock, Pair } from '../components/fields.js';
@@ -37,7 +37,7 @@ function Details({
   );
   return (
     <>
-      <p class={`fact-says ${fact.retracted === undefined ? '' : 'struck'}`}>{fact.object}</p>
+      <p class={fact.retracted ? 'fact-says struck' : 'fact-says'}>{statementText(fact, fact.task)}</p>
       {fact.fix === undefined ? null : <p class="quiet">Suggested fix: {fact.fix}</p>}
       <dl class="pairs">
         <Pair name="Says">
@@ -123,18 +123,14 @@ function Correcting({ session, fact }: { readonly session: string; readonly fact
     cost: 'Its text is overwritten in the log too. It cannot be undone.',
     run: () => ask('tool.fact-erase', of).then(({ fact: { id } }) => open(fact.ref ?? id)),
   };
-  const isErased = fact.retracted?.erased === true;
-  const actions: Action[] = isErased
-    ? []
-    : fact.closed_at === undefined
-      ? [
-          {
-            verb: 'Retract',
-            cost: 'No prompt shows it until you choose “Restore”.',
-            run: () => ask('tool.fact-retract', of).then(({ fact: { id } }) => open(id)),
-          },
-        ]
-      : [{ verb: 'Restore', run: () => ask('tool.fact-restore', of) }];
+  const retract: Action = {
+    verb: 'Retract',
+    cost: 'No prompt shows it until you choose “Restore”.',
+    run: () => ask('tool.fact-retract', of).then(({ fact: { id } }) => open(id)),
+  };
+  const restore: Action = { verb: 'Restore', run: () => ask('tool.fact-restore', of) };
+  const first = fact.closed_at === undefined ? retract : restore;
+  const actions = fact.ref === undefined ? [first] : [first, erase];
   return (
     <>
       {fact.closed_at === undefined || drafts.get(fact.id) ? (
@@ -149,10 +145,7 @@ function Correcting({ session, fact }: { readonly session: string; readonly fact
         />
       ) : null}
       <div class="actions">
-        <Actions
-          of={fact.object}
-          actions={fact.ref === undefined || isErased ? actions : [...actions, erase]}
-        />
+        <Actions of={fact.object} actions={fact.retracted?.erased === true ? [] : actions} />
       </div>
     </>
   );

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import type { FactsFound, FoundFact } from '../../contracts/fact-requests.js';
 import type { PromptTrace } from '../../contracts/prompt-requests.js';
 import { statementText } from '../../shared/wire-words.js';
@@ -8,7 +8,7 @@ import { Clock, FilterField, Pick, SelectField, Toggle } from '../components/fie
 import { MoreButton, QueryView } from '../components/states.js';
 import { useKeys } from '../keys.js';
 import { sessionHref, setParams } from '../route.js';
-import { usePages } from '../use-ask.js';
+import { useAsk, usePages } from '../use-ask.js';
 import { counted, figure } from '../words.js';
 import { endText, StatementDetails, whoText } from './statement-details.js';
 
@@ -47,19 +47,29 @@ export function Statements(props: {
   const shownIn = new Map<string, number>();
   for (const fact of prompts.flatMap((prompt) => prompt.facts))
     shownIn.set(fact.id, (shownIn.get(fact.id) ?? 0) + 1);
-  const opened = facts.find((fact) => fact.ref === id || fact.id === id);
+  const isOpen = (fact: FoundFact) => fact.ref === id || fact.id === id;
+  /** The open row stays where it stood when an action ends it, so that it can be undone there. */
+  const place = useRef<{ readonly fact: FoundFact; readonly at: number; readonly list: string }>(undefined);
+  const list = [text, kind, past].join();
+  const at = facts.findIndex(isOpen);
+  const listed = facts[at];
+  if (listed !== undefined) place.current = { fact: listed, at, list };
+  const ended = at < 0 && place.current?.list === list && isOpen(place.current.fact) && place.current;
+  const now = useAsk('tool.fact-show', ended && id ? { session, id } : null, `facts:${session}`).reply?.fact;
+  if (ended) facts.splice(ended.at, 0, now ?? ended.fact);
+  const opened = facts.find(isOpen);
   const isPlain = text === '' && kind === undefined && !past;
   return (
     <section class="card" aria-label="What holds">
       <QueryView query={query} what="what holds">
-        {({ kinds, past: ended, keeps }) => (
+        {({ kinds, past: pastCount, keeps }) => (
           <>
-            {isPlain && sumOf(kinds) + ended === 0 ? null : (
+            {isPlain && sumOf(kinds) + pastCount === 0 ? null : (
               <div class="card-head">
                 <h2>
                   {past ? 'What held' : 'What holds'} <span class="quiet figure">{figure(sumOf(kinds))}</span>
                 </h2>
-                <Filters kinds={kinds} kind={kind} past={past} ended={ended} text={text} />
+                <Filters kinds={kinds} kind={kind} past={past} ended={pastCount} text={text} />
               </div>
             )}
             {id === undefined || opened !== undefined ? null : <StatementDetails session={session} id={id} />}

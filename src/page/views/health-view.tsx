@@ -21,6 +21,7 @@ export function HealthView(_props: GlobalViewProps) {
   const reachable = connection.value !== 'no-server';
   useEffect(() => {
     if (!reachable) return;
+    query.refresh();
     const timer = setInterval(() => {
       if (document.visibilityState === 'visible') query.refresh();
     }, EVERY_MS);
