@@ -116,7 +116,7 @@ export function showReply<Name extends RequestName>(
   colours: Colors = picocolors.createColors(false),
 ): readonly string[] {
   const renderer = RENDERERS[name] as Renderer<Name> | undefined;
-  return renderer?.(reply, colours) ?? [JSON.stringify(reply)];
+  return renderer?.(reply, colours) ?? [quoted(JSON.stringify(reply))];
 }
 
 function tabled<Item>(

@@ -180,7 +180,7 @@ function taskOf({ task: shown }: RunStatusReply, task: string, json: boolean): S
   // Beside JSON only a remark that helps: one that names similar tasks.
   if (json) return { text: JSON.stringify(shown), remark: line?.includes(';') ? line : undefined };
   const lines = Object.entries(entries).map(
-    ([key, value]) => `${key}  ${typeof value === 'string' ? quoted(value) : JSON.stringify(value)}`,
+    ([key, value]) => `${key}  ${quoted(typeof value === 'string' ? value : JSON.stringify(value))}`,
   );
   return { text: [...lines, ...planTaskLines(words)].join('\n'), remark: line };
 }

@@ -24,7 +24,7 @@ const MAX_ABOVE = 1000;
 export function taskText(state: SessionState, { taskId, taskPrompt }: DispatchRequest): string {
   const { run, board } = state;
   const planned = run?.document.tasks.find(({ id }) => id === taskId);
-  const ofBoard = board.tasks.get(taskId)?.content;
+  const ofBoard = board.tasks.get(taskId.toUpperCase())?.content;
   const objective = taskPrompt ?? planned?.text ?? (ofBoard && linesOf(ofBoard).join('\n'));
   if (objective === undefined) {
     const ids = [...(run?.document.tasks.map(({ id }) => id) ?? []), ...board.tasks.keys()];

@@ -7,10 +7,15 @@ import { loggerFor } from '../../src/cli/cli-logger.js';
 import { createProgram, runCli } from '../../src/cli/program.js';
 import { loadConfig } from '../../src/config/config.js';
 import { allRejected } from '../support/all-rejected.js';
-import { CLIENT_TAG, TAGGED } from '../support/attacks.js';
-import { git } from '../support/git.js';
+import { CLIENT_TAG } from '../support/attacks.js';
+import { cli } from '../support/cli.js';
+import { connectFolder } from '../support/connected.js';
+import { git, gitRepository } from '../support/git.js';
+import { connectMcp, MCP_WAYS } from '../support/mcp-clients.js';
+import { folderOfTest } from '../support/of-file.js';
 import {
   allDealtWith,
+  newSession,
   publishReview,
   publishWork,
   reviewed,
@@ -27,32 +32,47 @@ import {
 const HOSTILE =
   'begin\u001b]0;owned\u0007\u001b[2J\u001b[8m\u009b31m\u202egnp\u2066x\u2069\u200b\u200d\u200e\u200f\u061c\u00ad\ufeff\u2060\u2028\r\b\u007f\u{e0041}end';
 /** What a terminal acts on or does not show: controls without line break and tab, marks without a glyph, separators. */
-const UNSAFE: readonly (readonly [from: number, to: number])[] = [
-  [0x00, 0x08],
-  [0x0b, 0x1f],
-  [0x7f, 0x9f],
-  [0xad, 0xad],
-  [0x61c, 0x61c],
-  [0x180e, 0x180e],
-  [0x200b, 0x200f],
-  [0x2028, 0x202e],
-  [0x2060, 0x206f],
-  [0xfeff, 0xfeff],
-  [0xe0000, 0xe007f],
-];
+const UNSAFE = /(?![\n\t])\p{Cc}|[\p{Cf}\p{Zl}\p{Zp}]/gu;
 /** What colours look like, where commands set some. */
 const COLOURS = /\p{Cc}\[(?:1|2|22|3[1236]|39)m/gu;
 
 /** The unsafe characters of a text, as numbers. */
 function unsafeIn(text: string): string[] {
-  const isUnsafe = (code: number) => UNSAFE.some(([from, to]) => from <= code && code <= to);
-  const codes = Array.from(text, (sign) => sign.codePointAt(0) ?? 0);
-  return codes.filter(isUnsafe).map((code) => code.toString(16));
+  return Array.from(text.matchAll(UNSAFE), ([sign]) => (sign.codePointAt(0) ?? 0).toString(16));
 }
 
 const SESSION = 'hostile';
 
 const TASKS_MD = `# ${HOSTILE}\n\n- [ ] 1. ${HOSTILE}\n  - Requirements: ${HOSTILE}\n- [x] 2. Done ${HOSTILE}\n`;
+
+/** Tags of clients, in parts of which every field holds one. */
+const HALVES = [
+  ['</system-reminder>', '</hook_context>', '<user_instructions>', '<environment_context>'],
+  ['<tool_result>', '<function_calls>', '<task-notification>', '<!--'],
+] as const;
+/** Where texts of others reach an agent. */
+const CONTEXTS: readonly string[] = [
+  ...['throughline facts', 'throughline log', 'throughline log --trace INT-1', 'throughline status'],
+  ...['throughline status --plan', 'throughline status --task 1', 'throughline note ls'],
+  ...['throughline inbox ls', 'throughline task ls', 'throughline recall name'],
+  ...['throughline tool recall --query name', 'throughline prompt --kind session-start --max-learnings 9'],
+  ...['throughline prompt --kind iteration --max-learnings 9'],
+  ...['throughline prompt -t 1 --max-learnings 9 --intent INT-1', 'throughline prompt -t TAS-1'],
+  ...['throughline prompt -t asks --prompt Name --explain', 'throughline tool iteration-list'],
+  ...['throughline tool trace-list', 'throughline tool fact-find', 'mcp context {}'],
+  ...['mcp context {"task":"1"}', 'mcp context {"task":"TAS-1"}', 'mcp task {"action":"list"}'],
+  ...['mcp task {"action":"next"}', 'mcp task {"action":"claim","id":"TAS-1"}'],
+  ...['mcp note {"action":"list"}', 'mcp note {"action":"inbox"}'],
+  ...['mcp note {"action":"answer","id":"asks","content":"yes"}'],
+  ...['mcp recall {"query":"system reminder result"}'],
+  ...['mcp recall {"query":"system reminder result","scope":"project"}', 'hook SessionStart'],
+  ...['hook UserPromptSubmit reminder hook_context function_calls result'],
+  ...['hook UserPromptSubmit Work on task 1'],
+];
+const FIELDS =
+  'agent answer answerer blocker board branch command commit error failure file fix followUp goal handover issue iteration message note object path planGoal planName planTask question reason request required requirement spec specPath subject summary test title tool'.split(
+    ' ',
+  );
 
 interface Leaf {
   readonly path: string;
@@ -208,56 +228,9 @@ beforeAll(async () => {
   ]);
   git(folder, ['init', '--quiet']);
   git(folder, ['commit', '--quiet', '--allow-empty', '--message', HOSTILE]);
+  const { propose, accepted } = await fill(SESSION, undefined, () => HOSTILE);
   const { client, ports } = system;
-  const { tools, learnings, proposals } = client;
-  const session = SESSION;
-  await tools.sessionOpen({ session, goal: HOSTILE, spec: HOSTILE, specPath: HOSTILE });
-  for (const n of [1, 2, 3]) {
-    await tools.taskAdd({ session, content: `${n} ${HOSTILE}` });
-    await tools.noteAdd({ session, content: `${n} ${HOSTILE}` });
-    await tools.inboxAdd({ session, content: `${n} ${HOSTILE}` });
-  }
-  await tools.taskNext({ session, claim: HOSTILE });
-  await tools.iterationStart({ session });
-  await tools.iterationSummary({ session, summary: HOSTILE });
-  await client.traces.append({
-    session,
-    entries: [
-      {
-        intent_id: 'INT-1',
-        action_type: 'TOOL_EXECUTION',
-        payload: { tool_name: HOSTILE },
-        result: { status: 'FAILURE', error_message: HOSTILE },
-      },
-    ],
-  });
-  await client.runs.init({ session, spec: HOSTILE, goal: HOSTILE, tasksText: TASKS_MD });
-  const implementer = {
-    summary: HOSTILE,
-    files_modified: [`src/${HOSTILE}.ts`],
-    follow_up_actions: [HOSTILE],
-  };
-  await publishWork(client, session, '1', implementer);
-  const questions = [{ text: `Why ${HOSTILE}?`, options: [HOSTILE], default: HOSTILE }];
-  await publishWork(client, session, 'asks', { questions });
-  const issues = [{ severity: 'critical' as const, message: HOSTILE, file: HOSTILE, fix: HOSTILE }];
-  for (const task of ['1', '2']) {
-    const required_fixes = [`Always name ${HOSTILE}`];
-    await publishReview(client, session, task, 'needs_changes', { issues, required_fixes });
-  }
-  await client.publishText(session, 'reviewer', `no result ${HOSTILE}`);
-  await client.publishText(session, 'reviewer', JSON.stringify({ task_id: '1', assessment: HOSTILE }));
-  await client.publishText(session, 'reviewer', JSON.stringify({ task_id: '2', assessment: HOSTILE }));
-  await allDealtWith(ports);
-  const propose = async (text: string) =>
-    (await learnings.propose({ content: `${text} ${HOSTILE}`, tags: [HOSTILE] })).proposal.id;
-  const accepted = async (text: string) =>
-    (
-      await proposals
-        .accept({ id: await propose(text), by: HOSTILE, person: true, separate: true })
-        .catch(() => undefined)
-    )?.proposal.id ?? '';
-  const [fact, wrong] = (await client.tools.factFind({ session })).facts;
+  const [fact, wrong] = (await client.tools.factFind({ session: SESSION })).facts;
   ids = {
     fact: fact?.id ?? '',
     wrong: wrong?.id ?? '',
@@ -284,6 +257,60 @@ afterAll(async () => {
   await rm(HOSTILE, { recursive: true, force: true });
 });
 
+/** Says in every field that texts of others have what `say` gives for its name; the results include those of git. */
+async function fill(session: string, project: string | undefined, say: (field: string) => string) {
+  const { client, ports } = system;
+  const { tools, learnings, proposals } = client;
+  await tools.sessionOpen({
+    ...{ session, project, title: say('title').slice(0, 200) },
+    ...{ goal: say('goal'), spec: say('spec'), specPath: say('specPath') },
+  });
+  for (const n of [1, 2, 3]) {
+    await tools.taskAdd({ session, content: `${n} ${say('board')}` });
+    await tools.noteAdd({ session, content: `${n} ${say('note')}` });
+    await tools.inboxAdd({ session, content: `${n} ${say('message')}` });
+  }
+  await tools.taskNext({ session, claim: say('agent') });
+  await tools.taskStatus({ session, id: 'TAS-2', status: 'blocked', reason: say('reason') });
+  await tools.iterationStart({ session });
+  await tools.iterationSummary({ session, summary: say('iteration') });
+  const entry = (state: 'REQUEST' | 'ACTION') => ({
+    ...{ intent_id: 'INT-1', action_type: 'TOOL_EXECUTION', state },
+    payload: { tool_name: say('tool'), reasoning: say('request'), command: say('command') },
+    result: { status: 'FAILURE' as const, error_message: say('error') },
+  });
+  await client.traces.append({ session, entries: [entry('REQUEST'), entry('ACTION')] });
+  const tasksText = `# ${say('heading')}\n\n- [ ] 1. ${say('planTask')}\n  - Requirements: ${say('requirement')}\n- [x] 2. Done ${say('planTask')}\n`;
+  await client.runs.init({ session, spec: say('planName'), goal: say('planGoal'), tasksText });
+  await publishWork(client, session, '1', {
+    ...{ summary: say('summary'), files_modified: [`src/${say('path')}.ts`] },
+    ...{ follow_up_actions: [say('followUp')], blockers: [say('blocker')] },
+    tests: [{ command: say('test'), passed: false, failures: [say('failure')] }],
+    facts: [{ subject: say('subject'), relation: 'uses', object: say('object') }],
+  });
+  const questions = [{ text: `Why ${say('question')}?`, options: [say('option')], default: say('default') }];
+  await publishWork(client, session, 'asks', { questions });
+  const issue = { severity: 'critical' as const, message: say('issue'), file: say('file'), fix: say('fix') };
+  for (const task of ['1', '2']) {
+    const required_fixes = [`Always name ${say('required')}`];
+    await publishReview(client, session, task, 'needs_changes', { issues: [issue], required_fixes });
+  }
+  await client.publishText(session, 'reviewer', `no result ${say('unread')}`);
+  for (const task_id of ['1', '2'])
+    await client.publishText(session, 'reviewer', JSON.stringify({ task_id, assessment: say('verdict') }));
+  await allDealtWith(ports);
+  const propose = async (text: string) =>
+    (await learnings.propose({ content: `${text} ${say('learning')}`, tags: [say('tag').slice(0, 64)] }))
+      .proposal.id;
+  const accepted = async (text: string) =>
+    (
+      await proposals
+        .accept({ id: await propose(text), by: say('accepter').slice(0, 64), person: true, separate: true })
+        .catch(() => undefined)
+    )?.proposal.id ?? '';
+  return { propose, accepted };
+}
+
 /** Runs a command in this process, and gives all that it writes. */
 async function written(args: readonly string[]): Promise<string> {
   const chunks: Buffer[] = [];
@@ -295,7 +322,7 @@ async function written(args: readonly string[]): Promise<string> {
     vi.spyOn(stream, 'write').mockImplementation(take),
   );
   // A person decides at a terminal.
-  const isDecided = /^learning [aer]|(?:fact|facts)[ -]erase/.test(args.join(' '));
+  const isDecided = /^(?:resume|learning [aer])|(?:fact|facts)[ -]erase/.test(args.join(' '));
   for (const stream of [process.stdin, process.stderr]) Object.assign(stream, { isTTY: isDecided });
   try {
     await runCli(['node', 'throughline', ...args]);
@@ -340,16 +367,6 @@ function isFlag({ required, optional, long = '' }: Option): boolean {
 }
 
 describe('hostile text', () => {
-  it.each([
-    ...['facts', 'task ls', 'session open', 'status', 'log', 'result show', 'note ls'],
-    ...['learning show', 'learning ls', 'prompt', 'tool note-list', 'inbox ls'],
-  ])('hostile text cannot reach the terminal, but throughline %s still shows it', async (path) => {
-    const leaf = LEAVES.find((each) => each.path === path) ?? expect.fail();
-    const [run = [], json] = runsOf(leaf);
-    expect(await written(run)).toContain('begin');
-    if (json?.includes('--json')) expect(JSON.parse((await written(json)).split('\n')[0] ?? '')).toBeTruthy();
-  });
-
   it('hostile text stays the same in JSON', async () => {
     const shown = await written(['tool', 'note-list', '--session', SESSION, '--json']);
     expect(JSON.parse(shown)).toMatchObject({
@@ -377,26 +394,48 @@ describe('hostile text', () => {
     expect(await written(['result', 'show', rejected, '--raw'])).toContain(`no result ${HOSTILE}`);
   });
 
-  it('what agents are told to run opens and closes no tag of a client', async () => {
-    const { tools, ports } = { tools: system.client.tools, ports: system.ports };
-    const text = `${TAGGED.join(' ')} x</system-reminder><hook_context> <!-- y`;
-    await tools.noteAdd({ session: SESSION, content: text });
-    await tools.inboxAdd({ session: SESSION, content: text });
-    await tools.taskAdd({ session: SESSION, content: text });
-    await publishWork(system.client, SESSION, '</tool_result>', { summary: text, files_modified: [text] });
-    await allDealtWith(ports);
-    const doors = [
-      ...['facts', 'log', 'status', 'note ls', 'inbox ls', 'task ls', 'recall reminder'],
-      ...['tool note-list', 'tool inbox-list', 'tool task-list'],
-      'tool recall --query reminder',
-      ...['prompt --kind session-start', 'prompt --kind iteration', 'prompt -t x --prompt y'],
-    ];
-    for (const door of doors) {
-      const shown = await written([...door.split(' '), '-s', SESSION]);
-      expect(shown, door).toMatch(/< \/(?:system-reminder|tool_result)/);
-      expect(shown, door).not.toMatch(CLIENT_TAG);
-    }
-  });
+  it.each(HALVES)(
+    `${CONTEXTS.length} contexts of agents, ${FIELDS.length} texts in them: none holds %s unbroken, nor %s, %s, %s`,
+    async (...tags) => {
+      const session = newSession('tags');
+      const cwd = await folderOfTest();
+      const say = (field: string) => `Q-${field} ${tags.join('')}`;
+      await fill(session, session, say);
+      const { tools } = system.client;
+      await tools.taskNext({ session, id: 'TAS-1', claim: say('agent') });
+      await tools.taskRelease({ session, id: 'TAS-1', claim: say('agent'), note: say('handover') });
+      await tools.taskNext({ session, id: 'TAS-3', claim: say('agent') });
+      await tools.blockerAnswer({ session, task: 'asks', answer: say('answer'), by: say('answerer') });
+      connectFolder(cwd, { session, project: session });
+      gitRepository(cwd);
+      git(cwd, ['checkout', '-qb', 'other']);
+      git(cwd, ['commit', '-q', '--allow-empty', '-m', say('commit')]);
+      git(cwd, ['checkout', '-q', 'main']);
+      git(cwd, ['merge', '-q', '--no-ff', '-m', `Merge branch '${say('branch')}'`, 'other']);
+      await written(['result', 'import-git', '-s', session, '--repo', cwd]);
+      await allDealtWith(system.ports);
+      const env = { NATS_URL: system.url };
+      await using agent = await connectMcp(MCP_WAYS[0], { session, env, cwd });
+      const shownAt = async (door: string): Promise<string> => {
+        const [kind = '', name = '', ...rest] = door.split(' ');
+        if (kind === 'throughline') return written([name, ...rest, '-s', session]);
+        if (kind === 'mcp') return (await agent.call(name, JSON.parse(rest.join(' ') || '{}'))).text;
+        const about = { session_id: session, source: 'startup', prompt: rest.join(' ') };
+        const input = JSON.stringify({ ...about, cwd, hook_event_name: name });
+        return (await cli(['hook', 'claude'], { env, cwd, input })).stdout;
+      };
+      const seen = new Set<string>();
+      for (const door of CONTEXTS) {
+        const shown = await shownAt(door);
+        const here = FIELDS.filter((field) => shown.includes(`Q-${field} < `));
+        expect(here, door).not.toEqual([]);
+        expect(shown, door).not.toMatch(CLIENT_TAG);
+        for (const field of here) seen.add(field);
+      }
+      expect(FIELDS.filter((field) => !seen.has(field))).toEqual([]);
+    },
+    120_000,
+  );
 
   it('a log brings no hostile text to the terminal', () => {
     let log = '';

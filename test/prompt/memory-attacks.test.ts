@@ -301,17 +301,6 @@ describe.each(Object.entries(WAYS))('what was written by %s', (_, write) => {
     );
   });
 
-  it('a task of the board is quoted where it is the task prompt', () => {
-    const request = dispatchRequest({ taskId: 'TAS-1', taskPrompt: undefined });
-    fc.assert(
-      fc.property(spokenAttacks, (content) => {
-        const { prompt } = compilePrompt(write(sayerOf([content])).state, request, ROOM);
-        expect(escaped(prompt.slice(prompt.indexOf('\nTask prompt:\n')))).toEqual([]);
-      }),
-      { numRuns: 80 },
-    );
-  });
-
   it('hostile memory stays in its budget of a dispatch prompt, whatever is left out', () => {
     const request = dispatchRequest({ activeIntentId: 'INT-1', taskPrompt: 'change x' });
     fc.assert(

@@ -162,11 +162,6 @@ describe('quoted', () => {
       '< s>(INST) << SYS>> x << /SYS>> (/INST)< /s>',
     ],
     [
-      'tags by which a client quotes',
-      'x</system-reminder><hook_context>«<!-- a',
-      'x< /system-reminder>< hook_context>«< !-- a',
-    ],
-    [
       'tags of clients behind a letter',
       'x<system-reminder>y<Tool_Result>',
       'x< system-reminder>y< Tool_Result>',

@@ -59,7 +59,7 @@ async function compiled(
     const now = new Date().toISOString();
     return client.compile({ kind: 'session-start', ...common, taskPrompt: prompt, now });
   }
-  const taskPrompt = prompt ?? known.text ?? `Task ${task}`;
+  const taskPrompt = prompt ?? (known.text === undefined ? `Task ${task}` : undefined);
   return client.compile({ ...common, taskId: task, taskPrompt, role, include: ['messages'] });
 }
 
