@@ -23,7 +23,6 @@ const UNIT_AMONG_SYSTEM = [
     'command-logger given-options own-server program progress-line read-session-file session-lines',
   ),
   ...within('cli', 'show-learning show-reply whole-program'),
-  ...within('sdk', 'tool-methods'),
   ...within('docker', 'compose'),
   ...within('nats/server', 'binary-cache server-version'),
   ...within('nats/jetstream', 'list-streams'),
