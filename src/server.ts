@@ -5,8 +5,9 @@ import type { VariableName } from './config/settings.js';
 import { addressOf, serverInUse } from './config/user-server.js';
 import { checkOptions, ThroughlineError } from './contracts/errors.js';
 import type { ServiceName } from './contracts/names.js';
+import type { MonitoringPage } from './engine/monitoring/monitoring.js';
 import { Monitoring } from './engine/monitoring/monitoring.js';
-import { type MonitoringPage, monitoringPage } from './engine/monitoring/monitoring-server.js';
+import { monitoringPage } from './engine/monitoring/monitoring-server.js';
 import { type Logger, silentLogger } from './engine/ports/logger-and-clock.js';
 import { Shutdown } from './engine/runtime/shutdown.js';
 import type { RunningServer } from './nats/server/server-process.js';
@@ -15,7 +16,7 @@ import { SERVICES, serve } from './services/serve.js';
 
 /** `throughline/server`: the services inside your own process, as `throughline up` and `serve` run them. */
 
-export type { MonitoringPage } from './engine/monitoring/monitoring-server.js';
+export type { MonitoringPage } from './engine/monitoring/monitoring.js';
 export type { Logger } from './engine/ports/logger-and-clock.js';
 export { SERVICES, type ServiceName, type VariableName };
 

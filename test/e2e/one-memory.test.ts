@@ -63,7 +63,7 @@ describe('one memory for each project', () => {
     const start = await hook(shop, 'SessionStart', { source: 'startup' });
     expect(start).toContain(`[Memory of ${session}`);
     // What was done on this branch comes first.
-    expect(start).toMatch(/branch main\][\s\S]*\nLast: [^\n]*The package is private[\s\S]*Lexer written/);
+    expect(start).toMatch(/branch main:[\s\S]*\nLast: [^\n]*The package is private[\s\S]*Lexer written/);
 
     const agents = `${process.execPath} ${AGENT} ${shop}`;
     await writeFile(join(shop, 'script.json'), '{}');

@@ -2,14 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Server } from 'node:net';
 import { messageOf, systemCode, ThroughlineError } from '../../contracts/errors.js';
-import type { Monitoring } from './monitoring.js';
-
-/** A response to a GET request, independent of the server. */
-export interface MonitoringPage {
-  readonly status: number;
-  readonly type: string;
-  readonly body: string;
-}
+import type { Monitoring, MonitoringPage } from './monitoring.js';
 
 const PROMETHEUS = 'text/plain; version=0.0.4; charset=utf-8';
 

@@ -5,6 +5,13 @@ import { REPAIRS } from '../../contracts/reading/repairs.js';
 import { LATE, withinDeadline } from '../../shared/deadlines.js';
 import { VERSION } from '../../version.js';
 
+/** A response to a GET request, independent of the server. */
+export interface MonitoringPage {
+  readonly status: number;
+  readonly type: string;
+  readonly body: string;
+}
+
 /**
  * A metric that a process can expose; `docs/how-to/run-in-production.md` is generated from this table. Labels never hold an agent's
  * text: a value that is not listed becomes `other`, and `own` labels hold names from the code.
