@@ -121,7 +121,8 @@ async function showTrace(cli: Cli, session: Token, options: TraceOptions): Promi
     }
     if (pin !== undefined) {
       const reply = await client.traces.pin({ session, id: pin, intentId: intent });
-      return out(json ? JSON.stringify(reply) : `pinned for ${reply.pinned.intent}: ${reply.pinned.text}`);
+      const { pinned } = reply;
+      return out(json ? JSON.stringify(reply) : quoted(`pinned for ${pinned.intent}: ${pinned.text}`));
     }
     if (intent !== undefined) return showIntent(client, session, intent, options);
     return listIntents(client, session, options);
