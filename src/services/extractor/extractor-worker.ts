@@ -42,14 +42,8 @@ import { admission, type Forgetting, HELD_BACK_MS, type Process } from '../commo
 import type { Service } from '../common/service-shell.js';
 import { type ReviewHarvest, reviewHarvest } from '../learnings/harvesters.js';
 import { type Counted, ResultWriter, StatementWriter } from './result-writer.js';
-import {
-  isRefusal,
-  type Job,
-  processRoundRobin,
-  retryDelay,
-  SessionLanes,
-  type WorkOutcome,
-} from './session-lanes.js';
+import { isRefusal, type Job, retryDelay, SessionLanes } from './session-lanes.js';
+import { processRoundRobin, type WorkOutcome } from './session-turns.js';
 
 /**
  * The extractor: fetch a dispatch, wait for its session's turn, validate it, extract its facts, append ONE event, then

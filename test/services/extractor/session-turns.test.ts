@@ -1,11 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { DispatchDelivery } from '../../../src/engine/ports/dispatch-source.js';
 import { type Logger, silentLogger } from '../../../src/engine/ports/logger-and-clock.js';
-import {
-  processRoundRobin,
-  SessionLanes,
-  type WorkOutcome,
-} from '../../../src/services/extractor/session-lanes.js';
+import { SessionLanes } from '../../../src/services/extractor/session-lanes.js';
+import { processRoundRobin, type WorkOutcome } from '../../../src/services/extractor/session-turns.js';
 import { loggedWarnings } from '../../support/logged.js';
 
 const DONE: WorkOutcome = { kind: 'done' };
