@@ -4,7 +4,6 @@ import { RELATIONS } from '../../../contracts/relations.js';
 import type { sessionView } from '../../../contracts/replies/session-reply.js';
 import type { ToolArguments } from '../../../contracts/requests.js';
 import type { Output } from '../../../contracts/schema-fields.js';
-import { leavesOf } from '../../../ledger/next-task.js';
 import { defined } from '../../../shared/collections.js';
 import { clipText, counted, named, oneLine } from '../../../shared/text.js';
 import { statusText } from '../../../shared/wire-words.js';
@@ -12,7 +11,7 @@ import { ONLY_A_PERSON } from '../../facts/fact-types.js';
 import { archivedFault, type Charter } from '../charter.js';
 import { currentNumber, type Iteration, newest, openNumber } from '../iterations.js';
 import { notesOf, unread } from '../notebook.js';
-import { factsOf, type SessionState } from '../session-state.js';
+import { factsOf, outlook, type SessionState } from '../session-state.js';
 import { isOpen, taskCounts } from '../task-board.js';
 import {
   answer,
@@ -54,9 +53,9 @@ export function completeSession(state: SessionState, { force, reason }: ToolArgu
   if (state.sequence === 0) return refuseUnknown(state);
   if (state.charter.status === 'completed') return answer(overview);
   const onBoard = [...state.board.tasks.values()].filter(isOpen);
-  const inPlan = leavesOf(state.run?.document.tasks ?? [])
-    .filter(({ status, optional }) => status !== 'completed' && !optional)
-    .map(({ text, ...task }) => ({ ...task, content: text }));
+  const inPlan = outlook(state)
+    .planned.filter(({ isWork, isDone, isOptional }) => isWork && !isDone && !isOptional)
+    .map(({ task: { text, ...task } }) => ({ ...task, content: text }));
   const open = [...onBoard, ...inPlan].map(({ id, status, content }) => ({ id, status, content }));
   if (open.length > 0 && !force) {
     const tasks = named(open.map((task) => `${task.id} (${statusText(task.status)})`));

@@ -55,6 +55,8 @@ describe('session-complete', () => {
     const tasks = [progressTask('T1'), { ...progressTask('T2'), optional: true as const }];
     const planned = new Played().foldWhole(runInitialized(tasks));
     expect(planned.when('session-complete', {}).refused?.message).toMatch(/^1 task is open: T1 /);
+    planned.foldWhole(recorded(1, reviewer({ task_id: 'T1', assessment: 'approved' })));
+    expect(planned.when('session-complete', {}), 'approved, and not ticked').not.toHaveProperty('refused');
   });
 
   it('session-complete can be forced, with a reason', () => {
