@@ -203,8 +203,8 @@ async function git({ path, env, gitMs = 60_000 }: Repository, args: readonly str
   const ran = promisify(execFile)('git', ['-C', path, ...args], options);
   const { stdout } = await ran.catch((cause: ExecFileException) => {
     const late = `git did not end within ${gitMs / 1000} s: give --limit, --since or --path`;
-    const said = oneLine(cause.stderr ?? '') || `git cannot be run: ${messageOf(cause)}`;
-    throw usageError(`--repo ${path}: ${cause.killed === true ? late : said}`);
+    const reason = oneLine(cause.stderr ?? '') || `git cannot be run: ${messageOf(cause)}`;
+    throw usageError(`--repo ${path}: ${cause.killed === true ? late : reason}`);
   });
   return stdout;
 }

@@ -96,7 +96,7 @@ export async function startOwnServer(start: () => Promise<RunningServer>, failed
     server,
     watchDisk,
     stopWatching: () => closing.abort(),
-    /** As of the server, and again of one that replaces it. */
+    /** Announces the inspector for the server, and again for one that replaces it. */
     announce(inspector: string | null) {
       announced = inspector;
       server.announce(inspector);

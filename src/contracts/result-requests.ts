@@ -207,7 +207,7 @@ export const RESULT_REQUESTS = {
         .describe('The corrected result. If it still cannot be read, nothing is published.'),
     },
     z.object({
-      id: z.int().describe('Its number, which is no longer in the list.'),
+      id: z.int().describe('Its number. The list no longer has it.'),
       dispatch: place('Sequence in the DISPATCH stream under which it was published again.'),
     }),
   ),
@@ -216,7 +216,7 @@ export const RESULT_REQUESTS = {
     { cli: 'result rm', example: { id: 3 }, agents: false },
     { id: rejectedId },
     z.object({
-      id: z.int().describe('Its number, which is no longer in the list.'),
+      id: z.int().describe('Its number. The list no longer has it.'),
       removed: z.literal(true).describe('It is removed.'),
     }),
   ),

@@ -144,10 +144,10 @@ function searchFacts(
     count(entry.fact.sourceTaskId, word, times);
   });
   const tasks = new WordIndex<TaskText>();
-  const asked = new Set(words);
+  const queryWords = new Set(words);
   const scores = new Map<TaskText, number>();
   for (const [task, facts] of byTask) {
-    for (const word of new Set(dayWords(facts))) if (asked.has(word)) count(task, word, 1);
+    for (const word of new Set(dayWords(facts))) if (queryWords.has(word)) count(task, word, 1);
     const has = counts.get(task) ?? new Map<string, number>();
     const length = facts.reduce((sum, { entry }) => sum + entry.length, 0);
     const text = { facts, slot: tasks.size, words: [...has.keys()], times: [...has.values()], length };

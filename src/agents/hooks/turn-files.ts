@@ -140,9 +140,9 @@ const NO_FETCH = ['ext', 'file', 'ssh', 'git', 'http', 'https'].flatMap((name) =
 
 function git(folder: string, ms: number, args: readonly string[]): string | undefined {
   const timeout = Math.max(1, Math.min(MAX_MS, Math.floor(ms)));
-  const own = ['--no-optional-locks', '-c', 'core.fsmonitor=false', ...NO_FETCH];
+  const safe = ['--no-optional-locks', '-c', 'core.fsmonitor=false', ...NO_FETCH];
   try {
-    return execFileSync('git', [...own, ...args], {
+    return execFileSync('git', [...safe, ...args], {
       cwd: folder,
       timeout,
       maxBuffer: MAX_BYTES,

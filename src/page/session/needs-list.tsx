@@ -108,9 +108,9 @@ export function AnswerForm(props: {
   const newer = useFact(session, mine?.ended?.by ?? mine?.retracted?.instead);
   const isSent = useRef(false);
   const send = async (answer: string, replaces = '') => {
-    const said = { session, task, question, answer, replaces, by: actor() };
+    const request = { session, task, question, answer, replaces, by: actor() };
     try {
-      const { ref } = await ask('tool.blocker-answer', said);
+      const { ref } = await ask('tool.blocker-answer', request);
       setGiven({ answer, ref });
       setOther(undefined);
     } catch (error) {
