@@ -422,7 +422,7 @@ describe('hostile text', () => {
         if (kind === 'mcp') return (await agent.call(name, JSON.parse(rest.join(' ') || '{}'))).text;
         const about = { session_id: session, source: 'startup', prompt: rest.join(' ') };
         const input = JSON.stringify({ ...about, cwd, hook_event_name: name });
-        return (await cli(['hook', 'claude'], { env, cwd, input })).stdout;
+        return (await cli(['hook', 'claude', '--within', '20000'], { env, cwd, input })).stdout;
       };
       const seen = new Set<string>();
       for (const door of CONTEXTS) {
