@@ -113,14 +113,7 @@ async function followAll(
     );
     return pages.flatMap(({ sessions }) => sessions);
   };
-  const before = await listed().catch((error: unknown) => {
-    throw codeOf(error) === 'permission_denied'
-      ? new ThroughlineError(
-          'permission_denied',
-          `${messageOf(error)}; a user who is bound to sessions gives --session`,
-        )
-      : error;
-  });
+  const before = await listed().catch(refusedAll);
   const [began = ''] = before
     .map(({ at }) => at)
     .sort()
@@ -167,6 +160,13 @@ async function followAll(
       for (const tail of tails.values()) void tail.then((found) => found?.close());
     },
   };
+}
+
+/** Throws the error of a list of all sessions. @throws ThroughlineError `permission_denied`, with the way of a bound user */
+export function refusedAll(error: unknown): never {
+  if (codeOf(error) !== 'permission_denied') throw error;
+  const message = `${messageOf(error)}; a user who is bound to sessions gives --session`;
+  throw new ThroughlineError('permission_denied', message);
 }
 
 const MOST_KNOWN = 10_000;

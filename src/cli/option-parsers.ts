@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import { type Command as AnyCommand, InvalidArgumentError } from 'commander';
 import { messageOf, ThroughlineError } from '../contracts/errors.js';
+import { SPAN_PATTERN, spanMs } from '../shared/text.js';
 
 export function wholeNumber(low: number, high = Number.MAX_SAFE_INTEGER): (raw: string) => number {
   return (raw) => {
@@ -22,6 +23,33 @@ export function duration(raw: string): number {
   const ms = Number(digits) * (UNITS[unit] ?? 1);
   if (digits !== '' && ms >= 1 && ms <= LONGEST_MS) return ms;
   throw new InvalidArgumentError('Use a time from 1ms to 24h, such as 500ms, 30s or 5m.');
+}
+
+const DAY_PATTERN = /^\d{4}-\d\d-\d\d$/;
+const DAY_MS = 86_400_000;
+
+/**
+ * Returns what reads a day or time as a time in UTC: `yesterday`, `2h` for two hours ago, or a date. Days are those of the local
+ * calendar.
+ *
+ * @param isEnd true for the end of a day
+ */
+export const moment = (isEnd: boolean) => (raw: string) => {
+  if (SPAN_PATTERN.test(raw)) return new Date(Date.now() - spanMs(raw)).toISOString();
+  const daysAgo = ['today', 'yesterday'].indexOf(raw);
+  const named = daysAgo < 0 ? raw : localTime(Date.now() - daysAgo * DAY_MS).slice(0, 10);
+  const isDay = DAY_PATTERN.test(named);
+  const time = Date.parse(!isDay ? named : `${named}T${isEnd ? '23:59:59.999' : '00:00'}`);
+  // JavaScript reads more than dates: "2 hours ago" is the year 2001.
+  if (/^\d{4}-/.test(named) && !Number.isNaN(time)) return new Date(time).toISOString();
+  throw new InvalidArgumentError(
+    'Use a day such as 2026-03-01, a time such as 2026-03-01T10:00, today, yesterday, or 2h for two hours ago.',
+  );
+};
+
+/** Writes a time in the zone of this machine: `2026-03-01 10:05:15`. */
+export function localTime(at: string | number): string {
+  return new Date(at).toLocaleString('sv');
 }
 
 export function fraction(raw: string): number {

@@ -135,17 +135,14 @@ export function noteNextPage(command: Command, next: string | undefined): void {
   if (next !== undefined) note(`-- the next page: ${nextPageCommand(command, next)}`);
 }
 
-/**
- * The same command once more, from `cursor` on: with the arguments and options that were given to it and to the program, and
- * `--page`.
- */
-export function nextPageCommand(command: Command, cursor: string): string {
+/** The same command once more, from `place` on: with the arguments and options that were given to it and to the program. */
+export function nextPageCommand(command: Command, place: string, option = 'page'): string {
   const words = [...command.args];
   for (let at: Command | null = command; at !== null; at = at.parent) {
     words.unshift(at.name());
-    words.push(...givenOptions(at, ['page']));
+    words.push(...givenOptions(at, [option]));
   }
-  return [...words, '--page', cursor].map(shellWord).join(' ');
+  return [...words, `--${option}`, place].map(shellWord).join(' ');
 }
 
 /** All pages of a list, in their order: each but the last says where the next begins. */

@@ -18,7 +18,14 @@ import {
   sessionOf,
   withClient,
 } from './command-context.js';
-import { fraction, settingPair, TASK_STATUS_WORDS, taskStatus, wholeNumber } from './option-parsers.js';
+import {
+  fraction,
+  moment,
+  settingPair,
+  TASK_STATUS_WORDS,
+  taskStatus,
+  wholeNumber,
+} from './option-parsers.js';
 import { canAsk, noteNextPage } from './output.js';
 import {
   onProject,
@@ -231,7 +238,12 @@ export function addFields(command: Command, shape: Shape, places: readonly strin
     if (schema !== undefined) command.addArgument(argumentOf(field, schema));
   }
   const fields = Object.entries(shape).filter(([field]) => !places.includes(field));
-  for (const [field, schema] of fields) command.addOption(optionOf(nameOf(field), field, schema));
+  for (const [field, schema] of fields) {
+    const option = optionOf(nameOf(field), field, schema);
+    command.addOption(option);
+    if (exact || (field !== 'since' && field !== 'until')) continue;
+    option.argParser(moment(field === 'until')).description += ', such as yesterday, 2h or 2026-03-01';
+  }
   return () => {
     // Commander gives an option that both have to the command above.
     const options = command.optsWithGlobals();
@@ -343,6 +355,8 @@ const PLACEHOLDERS: Readonly<Record<string, string>> = {
   cursor: 'cursor',
   project: 'name',
   by: 'name',
+  since: 'when',
+  until: 'when',
   type: 'type',
   task: 'id',
   status: 'status',

@@ -5,10 +5,16 @@ import { repairsInWords } from '../contracts/reading/repairs.js';
 import { RELATIONS } from '../contracts/relations.js';
 import type { SessionListed } from '../contracts/replies/session-reply.js';
 import type { ReplyTo, RequestName, ToolReply } from '../contracts/requests.js';
-import type { DispatchResult, RejectedShown, TimelineEntry } from '../contracts/result-requests.js';
+import {
+  type DispatchResult,
+  type RejectedShown,
+  TIMELINE_KINDS,
+  type TimelineEntry,
+} from '../contracts/result-requests.js';
 import { age, clipText, counted, quoted } from '../shared/text.js';
 import { claimNote, originText, spaced, stallText, statusText, toneOf } from '../shared/wire-words.js';
 import { type Cli, coloured } from './command-context.js';
+import { localTime } from './option-parsers.js';
 import { type Cell, inLine, table } from './output.js';
 
 /**
@@ -270,6 +276,9 @@ function linesOf(pc: Colors, session: SessionListed, noFigures: string): string[
   ];
 }
 
+/** Without the prompts that were compiled, which say nothing new. */
+export const USUAL_KINDS = TIMELINE_KINDS.filter((kind) => kind !== 'prompt');
+
 export const TIMELINE_HEADINGS = ['TIME', 'KIND', 'TASK', 'RESULT', 'WHAT'];
 
 export function timelineCells(pc: Colors, entry: TimelineEntry): Cell[] {
@@ -277,7 +286,7 @@ export function timelineCells(pc: Colors, entry: TimelineEntry): Cell[] {
   const what = [role, spaced(verdict)].filter((part) => part !== undefined && part !== '').join(' ');
   const where = dispatch === undefined ? '' : ` (result ${dispatch})`;
   return [
-    { text: at, colour: pc.dim },
+    { text: localTime(at), colour: pc.dim },
     failed ? { text: `${kind}!`, colour: pc.red } : kind,
     quoted(task ?? '-'),
     toned(pc, verdict, what),

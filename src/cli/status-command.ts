@@ -32,6 +32,7 @@ import {
   TIMELINE_HEADINGS,
   timelineCells,
   toned,
+  USUAL_KINDS,
 } from './show-reply.js';
 import { hookRemarks } from './unsent-command.js';
 
@@ -150,7 +151,7 @@ async function runOf(
   if (of.json) return { text: JSON.stringify(reply) };
   const server = `server: ${serverText(cli.server)}`;
   if (isNew) return { text: `${session}: connected; nothing stored yet`, remark: `-- ${server}` };
-  const { entries } = await client.tools.timelineList({ session, limit: LAST });
+  const { entries } = await client.tools.timelineList({ session, limit: LAST, kinds: USUAL_KINDS });
   const hasProblems = reply.run !== null && problemsCounted(reply.run) !== '';
   const remarks = [
     ...(hasProblems ? [`"throughline status ${session} --plan" shows each such line`] : []),

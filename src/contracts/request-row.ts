@@ -43,6 +43,16 @@ export const cursor = text(400).optional().describe('Cursor of the page: next of
 export const limit = (most: number, usual: number) =>
   between(1, most).default(usual).describe('Maximum number of entries per page.');
 
+const DAY = z.regexes.date.source.slice(0, -1);
+const DAY_OR_TIME = new RegExp(`${DAY}(?:T(?:[01]\\d|2[0-3])(?::[0-5]\\d){2}(?:\\.\\d+)?Z)?$`);
+/** A limit in time; a day counts from its beginning in UTC. */
+export const moment = (about: string) =>
+  z
+    .string()
+    .regex(DAY_OR_TIME, 'must be a day such as 2026-03-01, or a time in UTC')
+    .optional()
+    .describe(about);
+
 /** Not validated here: making a subject of it does that, with its own error code. */
 export const sessionName = z.string().meta({
   description: 'Name of the session, of letters, digits, _ and -.',

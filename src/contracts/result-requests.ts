@@ -7,6 +7,7 @@ import {
   cursor,
   flag,
   limit,
+  moment,
   query,
   queryOfAny,
   text,
@@ -149,6 +150,8 @@ export const RESULT_REQUESTS = {
         .describe('Only entries of these kinds.'),
       task: text(128).optional().describe('Only entries of this task, of the board or the plan.'),
       failed: flag.describe('Only what failed: bad verdicts, rejected results, failed actions.'),
+      since: moment('Only entries of this time or later.'),
+      until: moment('Only entries of this time or earlier.'),
       limit: limit(500, 100),
       cursor,
       after: z

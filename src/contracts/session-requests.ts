@@ -8,6 +8,7 @@ import {
   cursor,
   flag,
   limit,
+  moment,
   person,
   query,
   sessionName,
@@ -64,8 +65,6 @@ export const sessionFileEnd = z.object({
   events: z.int().positive('must be 1 or more: there is nothing to import'),
 });
 
-const DAY = z.regexes.date.source.slice(0, -1);
-const DAY_OR_TIME = new RegExp(`${DAY}(?:T(?:[01]\\d|2[0-3])(?::[0-5]\\d){2}(?:\\.\\d+)?Z)?$`);
 const MAX_SPEC = 200_000;
 const MOST_EVENTS = 1000;
 const content = text(10_000);
@@ -220,11 +219,7 @@ export const SESSION_REQUESTS = {
         .regex(SPAN_PATTERN, 'must be a number with m, h or d, such as 90m, 12h or 30d')
         .optional()
         .describe('Only sessions without an event for this long, such as 30d.'),
-      since: z
-        .string()
-        .regex(DAY_OR_TIME, 'must be a day such as 2026-03-01, or a time in UTC')
-        .optional()
-        .describe('Only sessions with an event on this day or later, in UTC.'),
+      since: moment('Only sessions with an event at this time or later.'),
       archived: flag.describe('Include archived sessions.'),
       project: text(64).optional().describe('Only sessions of this project.'),
       stalled: flag.describe('Only sessions with a stalled task.'),

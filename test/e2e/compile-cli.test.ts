@@ -29,13 +29,6 @@ describe('compile in a small room', () => {
     const shown = stdout.match(/^- required fix: /gm) ?? [];
     expect(shown.length).toBeLessThan(FINDINGS);
   });
-
-  it('compile --kind --explain says what was considered', async () => {
-    const args = ['prompt', '-s', session, '--kind', 'iteration', '--prompt', 'the parser', '--explain'];
-    const { stdout, stderr } = await up.cli(args);
-    expect(stdout).toContain('[Session Context]');
-    expect(stderr).toMatch(/^-- facts considered:\n-- {3}shown +score +kind +why [\s\S]*^-- {3}yes /m);
-  });
 });
 
 describe('facts', () => {

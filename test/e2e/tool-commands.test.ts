@@ -5,7 +5,7 @@ import { createProgram } from '../../src/cli/program.js';
 import { ITERATION_TEMPLATE } from '../../src/prompt/iteration-template.js';
 import { cli, startUp } from '../support/cli.js';
 import { folderOfFile, folderOfTest, ofFile } from '../support/of-file.js';
-import { newSession } from '../support/system.js';
+import { newSession, soon } from '../support/system.js';
 
 const folder = await folderOfFile();
 const up = await ofFile(startUp());
@@ -160,6 +160,23 @@ describe('the reading commands', () => {
       code: 0,
       stderr: expect.stringContaining('no intent has a trace yet: "throughline publish trace" begins one'),
     });
+  });
+
+  it('log --all is one list of all sessions by time, without prompts, and says how to see the older ones', async () => {
+    const [one, other] = [newSession('one'), newSession('other')];
+    const since = new Date().toISOString();
+    for (const name of [one, other, one]) await run('note', 'add', `of ${name}`, '-s', name);
+    await run('prompt', '-s', one, '--kind', 'iteration');
+    const listed: { session: string; at: string }[] = JSON.parse(
+      await run('log', '--all', '--since', since, '--json'),
+    );
+    expect(listed.map(({ session }) => session)).toEqual([one, other, one]);
+    const { stdout, stderr } = await up.cli(['log', '--since', since, '--limit', '2']);
+    expect(stdout).toMatch(/^TIME +SESSION .*\n(?:\d+-\d\d-\d\d \d\d:\d\d:\d\d +o\S+ .* of o\S+\n){2}$/);
+    expect(stderr).toContain(
+      `-- older ones: throughline log --since ${since} --limit 2 --until ${listed[1]?.at}`,
+    );
+    await soon(async () => expect(await run('log', one, '--verbose')).toContain('iteration prompt'));
   });
 
   it('every list with nothing in it is JSON with --json', async () => {
@@ -324,7 +341,7 @@ describe('the exit code', () => {
   });
 
   it('a command exits 2 without a session', async () => {
-    for (const args of [['tool', 'task-list'], ['log']]) {
+    for (const args of [['tool', 'task-list'], ['facts']]) {
       const refused = await up.cli(args);
       expect(refused).toMatchObject({ code: 2, stdout: '' });
       expect(refused.stderr).toMatch(

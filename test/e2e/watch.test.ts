@@ -116,7 +116,7 @@ describe('throughline log -f', () => {
     await publishWork(client, other, 'elsewhere');
     await publishWork(client, one, '1', { summary: 'Parser done' });
     const line =
-      /^\d{4}-\S+Z {2}one-\d+ {2}result +1 {2}implementer completed {2}Parser done \(result \d+\)$/;
+      /^\d{4}-\S+ \S+ {2}one-\d+ {2}result +1 {2}implementer completed {2}Parser done \(result \d+\)$/;
     // The list may date a session a moment before its event, which is then shown as new.
     const news = (of: typeof mine) => of.lines().filter((each) => !each.includes('session opened'));
     for (const each of [mine, printer]) {

@@ -34,7 +34,7 @@ const VALUES: Readonly<Record<string, unknown>> = {
   taskId: '1',
   tasksText: '- [ ] 1. One\n',
   olderThan: '30d',
-  since: '2026-03-01',
+  ...{ since: '2026-03-01', until: '2026-03-01' },
   stallThresholds: { same_files: 4 },
   'tool.blocker-answer replaces': '',
   'tool.session-import history': [],

@@ -105,7 +105,7 @@ function traced({ data }: EventOf<'trace.appended'>): Told {
   const others = entries.length - 1;
   const failed = malformed > 0 || entries.some(({ status }) => status === 'FAILURE' || status === 'DENIED');
   const parts = [
-    ...(first === undefined ? [] : [entryText(first)]),
+    ...(first === undefined ? [] : [first.reasoning === NOT_KEPT ? NOT_KEPT : entryText(first)]),
     ...(others > 0 ? [`and ${counted(others, 'more entry', 'more entries')}`] : []),
     ...(first === undefined && pins.length > 0 ? [`pinned: ${pins.map(({ text }) => text).join('; ')}`] : []),
     ...(entries.slice(1).some(({ reasoning }) => reasoning === NOT_KEPT) ? [NOT_KEPT] : []),

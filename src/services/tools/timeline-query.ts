@@ -120,10 +120,15 @@ function promptsFrom(
   return at < 0 ? sorted.filter(({ sequence }) => sequence < from.sequence) : sorted.slice(at + 1);
 }
 
-type Filter = Pick<ToolArguments<'timeline-list'>, 'task' | 'failed'>;
+type Filter = Pick<ToolArguments<'timeline-list'>, 'task' | 'failed' | 'since' | 'until'>;
 
-function fits({ task, failed }: TimelineEntry, filter: Filter): boolean {
-  return (filter.task === undefined || task === filter.task) && (!filter.failed || failed === true);
+/** By the time of each entry: results of the past are stored out of order, so that no sequence bounds a time. */
+function fits({ task, failed, at }: TimelineEntry, filter: Filter): boolean {
+  const { since = at, until = at } = filter;
+  const isInTime = Date.parse(since) <= Date.parse(at) && Date.parse(at) <= Date.parse(until);
+  return (
+    isInTime && (filter.task === undefined || task === filter.task) && (!filter.failed || failed === true)
+  );
 }
 
 interface Backwards {

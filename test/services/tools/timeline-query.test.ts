@@ -133,6 +133,9 @@ describe('the timeline of a session', () => {
     expect(await found({ upTo: 2 })).toEqual(['p1', 'e2', 'e1']);
     expect(await found({ upTo: 99, limit: 1 })).toEqual(['p2']);
     expect(keys(await allPages(ask, { upTo: 2, limit: 1 }))).toEqual(['p1', 'e2', 'e1']);
+    const dated = asking(await logOf([{ ...note(1), at: '2026-01-03T00:00:00.000Z' }, note(2)]));
+    expect(keys((await dated({ since: '2026-01-03' })).entries)).toEqual(['e1']);
+    expect(keys((await dated({ until: '2026-01-02T00:00:00Z' })).entries)).toEqual(['e2']);
   });
 
   it('a cursor that no service made costs nothing', async () => {
