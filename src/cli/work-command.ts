@@ -138,7 +138,8 @@ function askingPerson(): OnPermission {
       note(`-- the agent asks for permission:\n${request}`);
       const isAllowed = await agreed('-- allow this, and nothing else? (y/N) ', signal);
       const { rawInput, content } = JSON.parse(request);
-      if (isAllowed && (rawInput !== undefined || content?.length > 0)) allowed.add(request);
+      const isSaid = Object.keys(rawInput ?? {}).length > 0 || content?.length > 0;
+      if (isAllowed && isSaid) allowed.add(request);
       return isAllowed;
     };
     const answer = before.then(ask).catch(() => false);

@@ -1,6 +1,7 @@
 import { Readable, Writable } from 'node:stream';
 import { setImmediate as handled } from 'node:timers/promises';
 import {
+  type AnyMessage,
   type ClientContext,
   client,
   methods,
@@ -11,6 +12,7 @@ import {
   type RequestPermissionRequest,
   type RequestPermissionResponse,
   type SessionUpdate,
+  type Stream,
 } from '@agentclientprotocol/sdk';
 import { messageOf, ThroughlineError } from '../contracts/errors.js';
 import { defined } from '../shared/collections.js';
@@ -77,6 +79,19 @@ export function acpAgent(command: string, place: CommandPlace, permission: OnPer
   };
 }
 
+/**
+ * Drops answers whose id is not a number, as those of our requests are. The SDK prints an unknown id on the terminal as it is: with
+ * escape sequences in it an agent would overwrite what a person is asked.
+ */
+function withoutStrayAnswers({ readable, writable }: Stream): Stream {
+  const numbered = new TransformStream<AnyMessage, AnyMessage>({
+    transform(message, passed) {
+      if ('method' in message || typeof message.id === 'number') passed.enqueue(message);
+    },
+  });
+  return { writable, readable: readable.pipeThrough(numbered) };
+}
+
 class Turn {
   readonly #call: AgentCall;
   readonly #permission: OnPermission;
@@ -111,8 +126,9 @@ class Turn {
       await client()
         .onRequest(methods.client.session.requestPermission, ({ params }) => this.#permit(params))
         .onNotification(methods.client.session.update, ({ params }) => this.#take(params.update))
-        .connectWith(ndJsonStream(Writable.toWeb(stdin), Readable.toWeb(stdout)), (agent) =>
-          this.#prompt(agent),
+        .connectWith(
+          withoutStrayAnswers(ndJsonStream(Writable.toWeb(stdin), Readable.toWeb(stdout))),
+          (agent) => this.#prompt(agent),
         );
     } finally {
       signal.removeEventListener('abort', stop);

@@ -51,9 +51,10 @@ async function prompted({ params: { sessionId, prompt }, client }) {
     console.error('the model said: out of credit');
     process.exit(1);
   }
+  if (what === 'permit') process.stdout.write('{"jsonrpc":"2.0","id":"\\u001b[2JNo question","result":{}}\n');
   for (const command of what === 'permit' ? args : []) {
     // A bare request does not say what is done.
-    const rawInput = command.startsWith('bare ') ? undefined : { command };
+    const rawInput = command.startsWith('bare ') ? {} : { command };
     const toolCall = { toolCallId: command, title: 'Shell', rawInput };
     const options = ['allow_always', 'allow_once', 'reject_once'].map((kind) => ({
       ...{ optionId: kind, name: kind, kind },
