@@ -41,7 +41,6 @@ async function run({ quick, progress, shutdown }) {
   const publisher = new AckedPublisher(nats.connection, 10_000);
   shutdown.add('the publisher', async () => publisher.close());
   const origin = `http://127.0.0.1:${port}`;
-  const cookie = `throughline_token_${port}=${TOKEN}`;
   const rounds = quick ? 4 : 12;
   const times = { open: [], none: [] };
   const ratios = [];
@@ -51,7 +50,7 @@ async function run({ quick, progress, shutdown }) {
     const medians = {};
     for (const each of order) {
       const browsers = new Shutdown();
-      if (each === 'open') await startScript(READERS, [origin, cookie, OPEN, SESSION], browsers);
+      if (each === 'open') await startScript(READERS, [origin, TOKEN, OPEN, SESSION], browsers);
       const took = await prompts(nats, publisher, quick ? 40 : 100);
       await browsers.release(10_000);
       medians[each] = median(took);

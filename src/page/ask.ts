@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals';
 import type { InspectorMe } from '../contracts/inspector-api.js';
 import type { ReplyTo, RequestInput, RequestName } from '../contracts/requests.js';
+import { LIVE_PATH, TOKEN_HEADER } from '../shared/wire-words.js';
 import { COMMANDS } from './words.js';
 
 /** A request that failed. `code` is stable; the message is for people. */
@@ -15,6 +16,26 @@ export class AskError extends Error {
     this.code = code;
     this.details = details;
   }
+}
+
+const TOKEN = 'throughline-token';
+
+/** Takes the token out of the address and keeps it in this origin's storage, which pages of other ports cannot read. */
+export function keepToken(): void {
+  const url = new URL(location.href);
+  const token = url.searchParams.get('token');
+  if (token === null) return;
+  localStorage.setItem(TOKEN, token);
+  url.searchParams.delete('token');
+  history.replaceState(null, '', url);
+}
+
+function keptToken(): string {
+  return localStorage.getItem(TOKEN) ?? '';
+}
+
+export function livePath(): string {
+  return `${LIVE_PATH}?token=${encodeURIComponent(keptToken())}`;
 }
 
 /** True if the last reply said that this browser has no valid token. */
@@ -32,7 +53,6 @@ export function ask<Subject extends RequestName>(
 ): Promise<ReplyTo<Subject>> {
   return request<ReplyTo<Subject>>(`/api/ask/${subject}`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json' },
     body: JSON.stringify(body),
     ...(abort === undefined ? {} : { signal: abort }),
   });
@@ -47,7 +67,8 @@ export async function loadMe(): Promise<void> {
 }
 
 async function request<Reply>(path: string, init: RequestInit): Promise<Reply> {
-  const response = await fetch(path, { ...init, credentials: 'same-origin' }).catch((error: unknown) => {
+  const headers = { [TOKEN_HEADER]: keptToken() };
+  const response = await fetch(path, { ...init, headers }).catch((error: unknown) => {
     if (error instanceof DOMException && error.name === 'AbortError') throw error;
     throw new AskError('offline', `The inspector cannot be reached. Is "${COMMANDS.up()}" still running?`);
   });

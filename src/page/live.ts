@@ -1,6 +1,6 @@
 import { computed, signal } from '@preact/signals';
 import type { LiveEvents } from '../contracts/inspector-api.js';
-import { loadMe } from './ask.js';
+import { livePath, loadMe } from './ask.js';
 
 /**
  * One stream of server-sent events for all tabs, because a browser opens only six connections to a server. The tab that holds
@@ -156,7 +156,7 @@ function share(message: { readonly status: Status } | LiveEvent): void {
 }
 
 function open(): void {
-  const opening = new EventSource('/api/live');
+  const opening = new EventSource(livePath());
   source = opening;
   opening.addEventListener('open', () => {
     wait = FIRST_WAIT_MS;

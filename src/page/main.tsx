@@ -4,7 +4,7 @@ import './styles/parts.css';
 import { h, options, render, type VNode } from 'preact';
 import { visible } from '../shared/terminal-text.js';
 import { App } from './app.js';
-import { loadMe } from './ask.js';
+import { keepToken, loadMe } from './ask.js';
 import { followClicks, followKeys, keepFocus } from './keys.js';
 import { followLive } from './live.js';
 import { followAddress } from './route.js';
@@ -12,6 +12,7 @@ import { followAddress } from './route.js';
 /** Ignores most texts cheaply. */
 const PLAIN = /^[\t\n -~]*$/;
 
+keepToken();
 followAddress();
 followKeys();
 followClicks();

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { inspectorOfFile } from '../support/browser.js';
@@ -11,6 +14,30 @@ describe('the built page', () => {
     await page.locator('h1').first().waitFor();
     expect(page.url()).toBe(`${origin}/`);
     expect(problems).toEqual([]);
+    await page.reload();
+    await page.getByRole('heading', { name: 'Sessions' }).waitFor();
+  });
+
+  it('a page on another port of this machine neither gets the token nor reads what the inspector answers', async () => {
+    const heard: string[] = [];
+    const other = createServer((request, response) => {
+      heard.push(JSON.stringify([request.url, request.headers]));
+      response.setHeader('content-type', 'text/html').end('<h1>Another</h1>');
+    });
+    await once(other.listen(0, '127.0.0.1'), 'listening');
+    const { port } = other.address() as AddressInfo;
+    const tab = await page.context().newPage();
+    await tab.goto(`http://127.0.0.1:${port}/`);
+    const read = (path: string) =>
+      fetch(path, { credentials: 'include' }).then(
+        () => 'read',
+        () => 'refused',
+      );
+    expect(await tab.evaluate(read, `${origin}/api/me`)).toBe('refused');
+    expect(heard.length).toBeGreaterThan(0);
+    expect(heard.join()).not.toContain(opened.token);
+    await tab.close();
+    other.close();
   });
 
   it('the script that the page loads at once is at most 90 KB when compressed', async () => {

@@ -2,6 +2,7 @@ import type { InspectorRole } from '../../src/contracts/inspector-api.js';
 import { silentLogger } from '../../src/engine/ports/logger-and-clock.js';
 import { Shutdown } from '../../src/engine/runtime/shutdown.js';
 import { type RunningInspector, serveInspector } from '../../src/services/inspector/serve-inspector.js';
+import { TOKEN_HEADER } from '../../src/shared/wire-words.js';
 import { SOON_MS } from './soon.js';
 import { type System, type SystemOptions, startSystem } from './system.js';
 
@@ -19,9 +20,7 @@ export interface ServedInspector extends AsyncDisposable {
   /** `http://127.0.0.1:port`, without the token. */
   readonly origin: string;
   readonly token: string;
-  /** The header that a browser sends once it has opened the URL with the token. */
-  readonly cookie: string;
-  /** A request as the page sends it: signed in, and from the own origin. `path` begins with a slash. */
+  /** A request as the page sends it: signed in. `path` begins with a slash. */
   fetch(path: string, init?: RequestInit): Promise<Response>;
   /** `POST /api/ask/<subject>`, with the JSON of the answer. */
   ask(subject: string, body: object): Promise<{ readonly status: number; readonly body: unknown }>;
@@ -39,15 +38,13 @@ export async function serveInspected(options: ServedOptions = {}): Promise<Serve
     const inspector = await serveInspector(system.url, context, { role, port: 0 });
     const { origin, searchParams } = new URL(inspector.url);
     const token = searchParams.get('token') ?? '';
-    const cookie = `throughline_token_${inspector.port}=${token}`;
     const fetchOwn = (path: string, init: RequestInit = {}) =>
-      fetch(origin + path, { ...init, headers: { cookie, origin, ...init.headers } });
+      fetch(origin + path, { ...init, headers: { [TOKEN_HEADER]: token, ...init.headers } });
     return {
       system,
       inspector,
       origin,
       token,
-      cookie,
       fetch: fetchOwn,
       async ask(subject, body) {
         const response = await fetchOwn(`/api/ask/${subject}`, {

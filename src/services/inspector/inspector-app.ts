@@ -11,18 +11,13 @@ import { REQUEST_NAMES, type RequestName, rowOf } from '../../contracts/requests
 import { userName } from '../../engine/files/user-state.js';
 import type { LiveTransport } from '../../engine/ports/client-transport.js';
 import type { Logger } from '../../engine/ports/logger-and-clock.js';
+import { LIVE_PATH } from '../../shared/wire-words.js';
 import { VERSION } from '../../version.js';
-import {
-  type AccessOptions,
-  type KnownHosts,
-  knownHost,
-  sameOrigin,
-  securityHeaders,
-  signedIn,
-} from './access.js';
+import { type KnownHosts, knownHost, securityHeaders, signedIn } from './access.js';
 import type { LiveFeed } from './live-feed.js';
 
-interface InspectorParts extends AccessOptions {
+interface InspectorParts {
+  readonly token: string;
   readonly transport: LiveTransport;
   readonly role: InspectorRole;
   readonly hosts: KnownHosts;
@@ -37,15 +32,14 @@ export function inspectorApp(parts: InspectorParts): Hono {
   const app = new Hono();
   app.use(securityHeaders);
   app.use(knownHost(parts.hosts));
-  app.use(signedIn(parts));
-  app.use(sameOrigin);
+  app.use('/api/*', signedIn(parts.token));
   app.get('/api/me', (c) => {
     const { server } = transport;
     const user = userName() ?? 'a person';
     return c.json<InspectorMe>({ version: VERSION, role, server, user, decides: role === 'operator' });
   });
   app.post('/api/ask/:subject', smallBody, (c) => ask(c, c.req.param('subject'), parts));
-  app.get('/api/live', (c) =>
+  app.get(LIVE_PATH, (c) =>
     c.body(feed.open(), 200, {
       'Content-Type': 'text/event-stream',
       'Cache-Control': 'no-store',

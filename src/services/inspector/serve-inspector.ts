@@ -55,7 +55,6 @@ export async function serveInspector(
   const token = config.inspectorToken ?? randomBytes(24).toString('base64url');
   const app = inspectorApp({
     token,
-    cookieName: `throughline_token_${port}`,
     transport,
     role,
     hosts: knownHosts(host, options.names),
