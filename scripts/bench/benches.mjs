@@ -2,6 +2,7 @@
 //
 // A benchmark gives `{ name, goals, run }`; `run({ quick, progress, shutdown })` gives `{ measured, figures, notes }`:
 // values by the goal's id, rows of name and text, and what a reader of the page must know.
+import burst from './burst.mjs';
 import cluster from './cluster.mjs';
 import compile from './compile.mjs';
 import fairness from './fairness.mjs';
@@ -22,6 +23,7 @@ export const BENCHES = [
   fairness,
   compile,
   load,
+  burst,
   growth,
   learnings,
   inspectors,

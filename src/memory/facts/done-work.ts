@@ -60,14 +60,29 @@ export function isDoneBy(action: readonly string[], from: string, { task, words,
 
 /** True if the words that a text has are enough of those asked for, with every number. */
 function isNamed(action: readonly string[], words: ReadonlySet<string>, least: number): boolean {
-  // Each result is compared with each open action, of which nearly all end at the second or third word.
-  let spare = action.length - Math.max(LEAST_WORDS, least * action.length);
+  let spare = spareOf(action, least);
   for (const word of action) {
     if (words.has(word)) continue;
     spare -= 1;
     if (spare < 0 || /\d/.test(word)) return false;
   }
   return spare >= 0;
+}
+
+/** Number of words of an action that may be missing. */
+function spareOf(action: readonly string[], least: number): number {
+  return action.length - Math.max(LEAST_WORDS, least * action.length);
+}
+
+/**
+ * Returns words of an action of which work that did it names at least one: a number, or as many of its longest words as may
+ * be missing and one more. Long words are rarer.
+ */
+export function neededWords(action: readonly string[]): readonly string[] {
+  const number = action.find((word) => /\d/.test(word));
+  if (number !== undefined) return [number];
+  const longestFirst = action.toSorted((one, two) => two.length - one.length);
+  return longestFirst.slice(0, Math.max(0, Math.floor(spareOf(action, SAME_TASK)) + 1));
 }
 
 export function wordsOf(action: string): string[] {

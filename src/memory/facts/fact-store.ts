@@ -6,7 +6,7 @@ import { BLOCKED_BY, RELATIONS } from '../../contracts/relations.js';
 import { addTo, lowerBound } from '../../shared/collections.js';
 import { clipText, oneSpelling, quoted } from '../../shared/text.js';
 import { mentionsIn } from '../search/tokens.js';
-import { isDoneBy, type WorkDone, wordsOf, workDone } from './done-work.js';
+import { isDoneBy, neededWords, type WorkDone, wordsOf, workDone } from './done-work.js';
 import { FactIndex } from './fact-index.js';
 import {
   bytesOfFact,
@@ -67,8 +67,8 @@ export class InMemorySessionFactStore {
   readonly #refs = new Map<string, Saying>();
   /** Statements of commands: notes and answers, closed or not. They are not dropped. */
   readonly #statements = new Set<Saying>();
-  /** The follow-ups of results, closed or not. */
-  readonly #actions = new Set<Saying>();
+  /** The follow-ups of results, closed or not, by words of which any work that did them has one. */
+  readonly #actionsByWord: Index = new Map();
   /** The questions of tasks, closed or not. */
   readonly #questions = new Set<Saying>();
   /** Indexes the valid facts; built by the first query and maintained afterwards. */
@@ -81,6 +81,12 @@ export class InMemorySessionFactStore {
   static of(facts: Iterable<SessionFact>): InMemorySessionFactStore {
     const store = new InMemorySessionFactStore();
     for (const fact of facts) store.#put(fact);
+    return store;
+  }
+
+  copy(): InMemorySessionFactStore {
+    const store = new InMemorySessionFactStore();
+    for (const { fact, actionWords } of inOrder(this.#sayings)) store.#put(fact, actionWords);
     return store;
   }
 
@@ -427,10 +433,11 @@ export class InMemorySessionFactStore {
   /** Closes what these facts of a dispatch say to be done, and their own actions that a later one did: they came late. */
   #closeDone(facts: readonly SessionFact[]): void {
     const done = workDone(facts);
-    if (done !== undefined) for (const saying of this.#actions) this.#closeIfDone(saying, done);
+    for (const word of done?.words ?? [])
+      for (const saying of this.#actionsByWord.get(word) ?? []) this.#closeIfDone(saying, done as WorkDone);
     const [{ sourceSequence: from } = { sourceSequence: 0 }] = facts;
-    if (from >= this.#newestOutcome || !facts.some(isAction)) return;
-    const actions = [...this.#actions].filter(({ fact }) => fact.sourceSequence === from);
+    const actions = facts.filter(isAction).flatMap((fact) => this.#sayingOf(fact) ?? []);
+    if (from >= this.#newestOutcome || actions.length === 0) return;
     for (const later of this.#laterThan(from)) for (const saying of actions) this.#closeIfDone(saying, later);
   }
 
@@ -438,7 +445,6 @@ export class InMemorySessionFactStore {
     const { fact } = saying;
     if (fact.sourceSequence >= done.sequence || fact.origin === 'person' || isClosedBy(fact, done.sequence))
       return;
-    saying.actionWords ??= wordsOf(fact.object);
     if (isDoneBy(saying.actionWords, fact.sourceTaskId, done)) this.#close(saying, done);
   }
 
@@ -459,15 +465,15 @@ export class InMemorySessionFactStore {
     if (fact.validTo === undefined) this.#invalid(fact);
   }
 
-  #put(fact: SessionFact): void {
-    const saying = { fact };
+  #put(fact: SessionFact, actionWords: readonly string[] = isAction(fact) ? wordsOf(fact.object) : []): void {
+    const saying = { fact, actionWords };
     this.#sayings.add(saying);
     if (isSaid(fact)) this.#statements.add(saying);
     else this.#bytes += bytesOfFact(fact);
     if (fact.retracted !== undefined) this.#hasRetracted = true;
     if (fact.validTo === undefined) this.#opened(fact);
     if (fact.ref !== undefined && !this.#refs.has(fact.ref)) this.#refs.set(fact.ref, saying);
-    if (isAction(fact)) this.#actions.add(saying);
+    for (const word of neededWords(actionWords)) index(this.#actionsByWord, word, saying);
     if (isQuestion(fact)) this.#questions.add(saying);
     if (fact.ref !== undefined && !isSaid(fact)) index(this.#texts, textOf(fact), saying);
     index(this.#groups, groupName(fact), saying);
@@ -480,7 +486,7 @@ export class InMemorySessionFactStore {
   #remove(saying: Saying): void {
     const { fact } = saying;
     this.#sayings.delete(saying);
-    this.#actions.delete(saying);
+    for (const word of neededWords(saying.actionWords)) unindex(this.#actionsByWord, word, saying);
     this.#questions.delete(saying);
     if (!this.#statements.delete(saying)) this.#bytes -= bytesOfFact(fact);
     if (fact.validTo === undefined) this.#invalid(fact);
@@ -505,9 +511,10 @@ export class InMemorySessionFactStore {
 /** A fact by its text, open or closed, so that closing it does not touch the indexes. */
 interface Saying {
   fact: SessionFact;
-  /** Words of what is left to do; cached, since each later result is compared. */
-  actionWords?: readonly string[];
+  /** Words of what is left to do; none if it is not a follow-up. */
+  readonly actionWords: readonly string[];
 }
+
 /** Sorted by dispatch, so that neighbours in time are found by binary search. */
 type Index = Map<string, Saying[]>;
 interface Closing extends Pick<DispatchOrigin, 'sequence' | 'at'> {

@@ -383,7 +383,7 @@ export function dispatchFold(limits: SessionLimits): DispatchFold<DispatchEntry,
       folded.past.add({ sequence, task: taskId, ...wordsAndFiles(digest) });
     },
     copy: ({ facts, counts, ledgers, traces, results, rejections, past, boardResults }) => ({
-      facts: InMemorySessionFactStore.of(facts.all()),
+      facts: facts.copy(),
       counts: { ...counts },
       ledgers: new Map(ledgers),
       traces: copyOfTraces(traces),
