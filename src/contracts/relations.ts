@@ -11,6 +11,8 @@ export const RELATIONS = {
   requiredFix: 'must_fix',
   convention: 'convention',
   decided: 'decided',
+  /** A request of the user that takes something back: it is decided if an older statement says so, else not kept. */
+  requested: 'requested',
   /** A rule that holds from now on, in a user's or an agent's words. */
   rule: 'rule',
   /** A cause, or a fact about the code or the machine. */
@@ -39,6 +41,7 @@ export const BLOCKED_BY = 'blocked_by';
 const FREE: ReadonlySet<string> = new Set([
   RELATIONS.convention,
   RELATIONS.decided,
+  RELATIONS.requested,
   RELATIONS.rule,
   RELATIONS.found,
   RELATIONS.failed,

@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { gitAbove } from '../../config/git-repository.js';
 import { type Role, rolesOf } from '../../contracts/kinds.js';
+import { RELATIONS } from '../../contracts/relations.js';
 import type { RecordedEntry, TraceEntryInput } from '../../contracts/trace-entry.js';
 import { takesBack } from '../../memory/facts/contrast.js';
 import { REPLACES_UNNAMED } from '../../memory/facts/denials.js';
@@ -114,16 +115,13 @@ interface PendingQuestion {
 /** @param isMain true for the agent that the user talks to */
 function turnBody(turn: FinishedTurn, task: string, message: string, isMain: boolean) {
   const authored = new Set(isMain ? turn.authored : []);
-  const facts = factsOfLines(turn, task).map((fact) =>
+  const about = (relation: string, texts: readonly string[]) =>
+    texts.map((object) => ({ subject: `task:${task}`, relation, object }));
+  const facts = [...factsOfLines(turn, task), ...about(RELATIONS.requested, turn.requests)].map((fact) =>
     authored.has(fact.object)
       ? { ...fact, object: withReplaced(fact.object, message), origin: 'user' as const }
       : fact,
   );
-  const committed = turn.commits.map((object) => ({
-    subject: `task:${task}`,
-    relation: 'committed',
-    object,
-  }));
   return {
     ...(turn.summary !== '' && { summary: turn.summary }),
     ...(turn.files.length > 0 && { files_modified: turn.files }),
@@ -131,7 +129,7 @@ function turnBody(turn: FinishedTurn, task: string, message: string, isMain: boo
     ...(turn.renamed.length > 0 && { files_renamed: turn.renamed }),
     ...(turn.tests.length > 0 && { tests: turn.tests }),
     ...(turn.open.length > 0 && { follow_up_actions: turn.open }),
-    facts: [...facts, ...committed],
+    facts: [...facts, ...about('committed', turn.commits)],
   };
 }
 

@@ -43,6 +43,8 @@ const MAX_TERM = 4;
 const MAX_TOPIC = 3;
 const CLAUSE = /(?<=:)\s+|[;()]\s*|[.!]\s+|\s[–—]\s/u;
 const SENTENCE_END = /[.!?;]\s+\S|[。！？；].*\S/u;
+/** Between main clauses: "it formats with dayjs now, moment is gone". */
+const PART = /, (?:and |und |y |et |e )?/iu;
 const WORD = /[\p{L}\p{N}@_][\p{L}\p{N}@_.+#/-]*/gu;
 const CJK = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]/u;
 const MARKS = /[.,/-]+$/;
@@ -283,7 +285,7 @@ function denialsOf(clause: string, denialWords: DenialWords, language: string): 
     return made(nameOf(term), [...earlier.filter(isContent), ...limits(rest)], []);
   });
   const after = markers(clause, denialWords.after).flatMap(({ start, end }) => {
-    const words = wordsOf(clause.slice(0, start));
+    const words = wordsOf(clause.slice(0, start).split(PART).at(-1) ?? '');
     const last = words.at(-1);
     if (last === undefined || !isContent(last)) return [];
     const verb = words.findLastIndex((word) => USES.has(word.low));
@@ -438,6 +440,8 @@ const REASON = /因为|由于|なので|ため|ので|からです/u;
 
 const CJK_WORDS = /[A-Za-z][\w.+#/-]*|[\p{sc=Han}\p{sc=Katakana}ー]{2,}/gu;
 
+const HAN_PAIRS = /^(?:\p{sc=Han}{2}){2,}$/u;
+
 type CjkDenial = Pick<Denial, 'term' | 'topic'>;
 
 function cjkDenials(now: string): CjkDenial[] {
@@ -460,8 +464,14 @@ function cjkTerm(denied: readonly CjkDenial[], before: string): string | undefin
   const removed = namesIn(clause, DENIED);
   const used = namesIn(clause, USED);
   return denied.find(
-    ({ term, topic }) => !removed.has(term) && used.has(term) && topic.every((word) => clause.includes(word)),
+    ({ term, topic }) => !removed.has(term) && used.has(term) && topic.every((word) => isIn(clause, word)),
   )?.term;
+}
+
+/** True if a clause has a word, or each pair of its characters: "安装依赖" in "依赖用 npm 安装". */
+function isIn(clause: string, word: string): boolean {
+  const parts = HAN_PAIRS.test(word) ? (word.match(/../gu) ?? []) : [word];
+  return parts.every((part) => clause.includes(part));
 }
 
 function namesIn(text: string, patterns: readonly RegExp[]): ReadonlySet<string | undefined> {

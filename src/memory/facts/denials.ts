@@ -25,7 +25,7 @@ export const DENIALS: Readonly<Record<string, DenialWords>> = {
     drops:
       /\b(?:stop(?:ped|s)? using|drop(?:ped|s)?|removed?|ditch(?:ed)?|abandon(?:ed)?|phased? out|retired?|replaced?|avoid|g[eo]t rid of|decided against|(?:switch|move|migrate|change)(?:d|ed)?(?: away| over)?(?<topic>(?: [\w.-]+){0,4}?) from|(?:switch|move|migrate)(?:d|ed)? off|without)(?= )/giu,
     after:
-      / (?:(?:is|are|was|were) (?:no longer (?:used|needed|allowed)|not (?:used|allowed)|out|gone|dropped|removed|replaced|forbidden|banned)|(?:has|have) been (?:dropped|removed|replaced|retired))\b/giu,
+      / (?:(?:is|are|was|were) (?:no longer (?:used|needed|allowed)|not (?:used|allowed)|out(?! of)|out of `?(?:[\w/-]*\.\w+|the (?:project|package|build|bundle|dependencies))|gone|dropped|removed|replaced|forbidden|banned)|(?:has|have) been (?:dropped|removed|replaced|retired))\b/giu,
     hedge:
       /\?|\b(?:if|unless|until|except|yet|otherwise|whenever|for now|for the (?:moment|time being)|temporarily|would|could|might|(?:no|not) (?:more|less|later|fewer|longer) than|no (?:need|matter|doubt|one|idea|problem)|not (?:only|just|necessarily|sure|even)|than later)\b|\b(?:no|not|never|n['’]t)\b.*\bwithout\b/iu,
     reason: /\b(?:because|since|so that|due to|as it|as they|so)\b/iu,
@@ -180,7 +180,7 @@ export const MATTERS = [
 
 /** A sentence of the user that replaces what it does not name. */
 export const REPLACES_UNNAMED =
-  /^The user: (?:(?:no|nope|nein|nee|non|não)[,.] |.*(?:(?<!\p{L})(?:instead(?! of)|from now on|(?:switch|migrate|change) (?:back |over |everything )?to|wechsel\p{L}* (?:wir )?(?:zu|auf)|(?:cambia|cambiemos|pasa|pasemos) a|pass(?:e|ons|ez) à|(?:mude|muda|migre) para|stattdessen|doch lieber|ab (?:jetzt|sofort)|en su lugar|a partir de ahora|à la place(?! d)|désormais|em vez disso|a partir de agora)(?!\p{L})|今後|これから|に切り替えて|改用|以后|从现在))(?!.*(?<!\p{L})(?:not|instead of|statt|nicht|no|pas|não)(?!\p{L}))/iu;
+  /^The user: (?!.*(?:ではなく|の代わりに|使わな|不要|不再|别用|禁止|而不是))(?:(?:no|nope|nein|nee|non|não)[,.] |.*(?:(?<!\p{L})(?:instead(?! of)|from now on|(?:switch|migrate|change) (?:back |over |everything )?to|wechsel\p{L}* (?:wir )?(?:zu|auf)|(?:cambia|cambiemos|pasa|pasemos) a|pass(?:e|ons|ez) à|(?:mude|muda|migre) para|stattdessen|doch lieber|ab (?:jetzt|sofort)|en su lugar|a partir de ahora|à la place(?! d)|désormais|em vez disso|a partir de agora)(?!\p{L})|今後|これから|に切り替えて|改用|以后|从现在))(?!.*(?<!\p{L})(?:not|instead of|statt|nicht|no|pas|não)(?!\p{L}))/iu;
 
 /** Says since when something holds, in any of the languages. */
 export const FROM_NOW_ON =

@@ -16,6 +16,7 @@ import {
 } from './fact-types.js';
 
 const KIND_OF: { readonly [relation: string]: StatementKind } = {
+  [RELATIONS.requested]: 'decision',
   [RELATIONS.asks]: 'question',
   [RELATIONS.requires]: 'follow-up',
   [RELATIONS.suggested]: 'follow-up',
@@ -54,8 +55,8 @@ export function factsOfEvent(event: FactRecorded): readonly RecordedFact[] {
 }
 
 export interface StatementsWritten extends Pick<FactRecorded['data'], 'refs' | 'ends' | 'not_ended'> {
-  /** Facts that answer a question, with the question, by the id of the fact that they replace. */
-  readonly answers: ReadonlyMap<string, RecordedFact>;
+  /** Facts that are stored as another one, or not at all, by the id of what the result says. */
+  readonly changed: ReadonlyMap<string, RecordedFact | undefined>;
 }
 
 /** True if a statement may end others, so that the session's facts are needed. */
@@ -93,11 +94,19 @@ export function stated(
   const refs: Record<string, string[]> = {};
   const ends: Ends[] = [];
   const notEnded: NonNullable<StatementsWritten['not_ended']>[number][] = [];
-  const answers = new Map<string, RecordedFact>();
+  const changed = new Map<string, RecordedFact | undefined>();
   const byRef = new Map(
     known.flatMap((fact) => (fact.ref === undefined ? [] : [[fact.ref.toUpperCase(), fact]])),
   );
-  const ranked = [...facts].sort((a, b) => placeOf(a) - placeOf(b));
+  const endable = (fact: RecordedFact) =>
+    known.filter((older) => whyNot(fact, older, dispatch) === undefined);
+  const counted = facts.filter((fact) => {
+    if (fact.relation !== RELATIONS.requested) return true;
+    const isDecided = contrasts(fact, '', endable(fact)).length > 0;
+    changed.set(factId(fact), isDecided ? asDecided(fact) : undefined);
+    return isDecided;
+  });
+  const ranked = [...counted].sort((a, b) => placeOf(a) - placeOf(b));
   for (const [at, fact] of ranked.entries()) {
     const by = idOf(number, at);
     const questions: string[] = [];
@@ -119,19 +128,19 @@ export function stated(
       ends.push({ id, by, how: isAnswer ? 'answered' : isSettled ? 'settled' : 'replaced' });
     }
     const isNamed = ({ ref }: SessionFact) => ends.some((end) => end.id === ref);
-    const others = known.filter((older) => !isNamed(older) && whyNot(fact, older, dispatch) === undefined);
+    const others = endable(fact).filter((older) => !isNamed(older));
     ends.push(...contrasts(fact, by, others));
-    if (questions.length > 0) answers.set(factId(fact), answered(fact, questions));
+    if (questions.length > 0) changed.set(factId(fact), answered(fact, questions));
   }
-  for (const fact of facts) {
-    const written = answers.size === 0 ? fact : (answers.get(factId(fact)) ?? fact);
+  for (const fact of counted) {
+    const written = changed.get(factId(fact)) ?? fact;
     const ids = refs[written.relation] ?? [];
     ids.push(idOf(number, ranked.indexOf(fact)));
     refs[written.relation] = ids;
   }
   return {
     refs,
-    answers,
+    changed,
     ...(ends.length > 0 && { ends }),
     ...(notEnded.length > 0 && { not_ended: notEnded }),
   };
@@ -190,7 +199,11 @@ function whyNot(fact: RecordedFact, target: SessionFact | undefined, dispatch: n
 /** An answer holds as a decision, with its question. */
 function answered(fact: RecordedFact, questions: readonly string[]): RecordedFact {
   const object = clipText(`${questions.join(' ')} ${fact.object}`, KEPT.fact.object);
-  return { ...fact, relation: RELATIONS.decided, object, tags: ['decision'] };
+  return asDecided({ ...fact, object });
+}
+
+function asDecided(fact: RecordedFact): RecordedFact {
+  return { ...fact, relation: RELATIONS.decided, tags: ['decision'] };
 }
 
 function idOf(number: number, at: number): string {

@@ -37,6 +37,8 @@ export interface FinishedTurn extends Omit<LabelledLines, 'leftOut'> {
   readonly commits: readonly string[];
   /** The answers that the last question offers. */
   readonly options: readonly string[];
+  /** The user's requests that take something back, for the writer to keep if an older statement says so. */
+  readonly requests: readonly string[];
   /** Those that are the user's sentences, or labelled lines: the agent wrote them for its user to see. */
   readonly authored: readonly string[];
 }
@@ -130,9 +132,11 @@ function statementsOf(
       ...{ ...lines, replaces, options: stated.options },
       decisions: [...choices.filter(isNew), ...lines.decisions],
       rules: [...rules.filter(isNew), ...lines.rules],
+      requests: [],
       authored: [...Object.values(lines).flat(), ...choices, ...rules],
     };
   }
+  const requests = part.changed ? user.requests.map((text) => `${BY_USER}${text}`) : [];
   return {
     decisions: [...choices, ...(part.worked ? stated.decisions : [])],
     ...{ rules, failed: [], settled: [], replaces: new Map() },
@@ -140,7 +144,8 @@ function statementsOf(
     found: part.changed || !part.looked ? [] : stated.found,
     open: part.worked ? stated.open : [],
     ...{ questions: stated.questions, options: stated.options },
-    authored: [...choices, ...rules],
+    requests,
+    authored: [...choices, ...rules, ...requests],
   };
 }
 

@@ -1,4 +1,6 @@
 import { clipText, distinctTexts } from '../../shared/text.js';
+import { BY_USER } from '../../shared/wire-words.js';
+import { takesBack } from '../facts/contrast.js';
 import { type Paragraph, paragraphsOf, sentencesOf } from './sentences.js';
 import {
   CONDITION,
@@ -19,6 +21,8 @@ import {
 export interface UserStatements {
   readonly rules: readonly string[];
   readonly choices: readonly string[];
+  /** Paragraphs that take something back without stating a rule or choice: "drop Redis, a table is enough". */
+  readonly requests: readonly string[];
 }
 
 const MAX_SENTENCES = 40;
@@ -40,7 +44,7 @@ const wordings = Object.values(WORDINGS);
 
 /** Returns what a request of the user rules or chooses for later agents. A prompt that was compiled for an agent says nothing. */
 export function statedByUser(request: string): UserStatements {
-  if (COMPILED.test(request)) return { rules: [], choices: [] };
+  if (COMPILED.test(request)) return { rules: [], choices: [], requests: [] };
   const rules: string[] = [];
   const choices: string[] = [];
   for (const { text: sentence, isListed } of sentencesIn(request.replace(REFUSAL, '$1, '))) {
@@ -58,7 +62,13 @@ export function statedByUser(request: string): UserStatements {
     if (rule !== undefined) rules.push(rule);
     if (choice !== undefined) choices.push(choice);
   }
-  return { rules: kept(rules), choices: kept(choices) };
+  const states = (text: string) => [...rules, ...choices].some((stated) => text.includes(stated));
+  const requests = paragraphsOf(request)
+    .filter(({ kind, text }) => kind === 'text' && text.length <= MAX_TEXT && !states(text))
+    .map(({ text }) => text)
+    .filter((text) => !ASKS.test(text) && !QUOTED.test(text) && !CONDITION.test(text) && isFirm(text))
+    .filter((text) => takesBack({ text: `${BY_USER}${text}` }) !== undefined);
+  return { rules: kept(rules), choices: kept(choices), requests: kept(requests) };
 }
 
 /** True if a sentence of an agent tells its own choice in the past tense. */

@@ -354,10 +354,12 @@ export class StatementWriter {
   }
 }
 
-function amendedBy({ answers, ...known }: StatementsWritten): Amend {
+function amendedBy({ changed, ...known }: StatementsWritten): Amend {
   return (event) => {
-    const { facts } = event.data;
-    const withAnswers = facts.map((fact) => answers.get(factId(fact)) ?? fact);
-    return { ...event, data: { ...event.data, facts: answers.size === 0 ? facts : withAnswers, ...known } };
+    const facts = event.data.facts.flatMap((fact) => {
+      const id = changed.size === 0 ? '' : factId(fact);
+      return changed.has(id) ? (changed.get(id) ?? []) : fact;
+    });
+    return { ...event, data: { ...event.data, facts, ...known } };
   };
 }

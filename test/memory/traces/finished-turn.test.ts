@@ -29,6 +29,7 @@ describe('what a finished turn leaves', () => {
         { command: 'npm run lint', passed: false },
       ],
       ...{ decisions: [], rules: [], found: [], failed: [], open: [], questions: [], options: [] },
+      requests: [],
       ...{ authored: [], commits: [], settled: [], replaces: new Map() },
     });
   });

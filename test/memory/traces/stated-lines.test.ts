@@ -191,7 +191,20 @@ describe('what a user states', () => {
     '用户登录失败而不是成功。',
     'The ticket says: "Drop IE. Use dayjs instead."',
   ])('nothing: %s', (sentence) => {
-    expect(statedByUser(sentence)).toEqual({ rules: [], choices: [] });
+    expect(statedByUser(sentence)).toMatchObject({ rules: [], choices: [] });
+  });
+
+  it.each([
+    ['no, not Redis. Run the jobs on Postgres', 1],
+    ['drop Redis and keep the jobs in a table', 1],
+    ['Weg von Redis, die Jobs in eine Tabelle', 1],
+    ['fix the job queue', 0],
+    ['never use Redis', 0],
+    ['If Redis is slow, drop Redis', 0],
+    ['Should we drop Redis?', 0],
+    ['> drop Redis', 0],
+  ])('a request that takes something back: %s', (request, requests) => {
+    expect(statedByUser(request).requests).toHaveLength(requests);
   });
 
   it('each item of a list below "rules"', () => {
@@ -226,7 +239,7 @@ describe('a prompt that was compiled', () => {
   ])('is never the sentence of a user: $kind $role', (request) => {
     const { prompt } = compilePrompt(state, explained(request), undefined);
     expect(prompt).toMatch(/Never/);
-    expect(statedByUser(prompt)).toEqual({ rules: [], choices: [] });
+    expect(statedByUser(prompt)).toEqual({ rules: [], choices: [], requests: [] });
   });
 });
 

@@ -219,6 +219,16 @@ describe('a statement that a newer one denies', () => {
     );
   });
 
+  it('ends by a request of the user, which holds then; a request that ends nothing is not kept', async () => {
+    const session = new StatedSession();
+    const requests = { relation: 'requested', ...USER } as const;
+    await session.says('Jobs wait in Redis', USER);
+    await session.says('drop Mongo from the import', requests);
+    await session.says('no, not Redis. Keep jobs in a table', requests);
+    expect(await session.holds()).toEqual(['M3 no, not Redis. Keep jobs in a table']);
+    expect(await session.ended()).toEqual(['M1 replaced by M3']);
+  });
+
   it('stays if a person or the user said it, and an agent denies it', async () => {
     const session = new StatedSession();
     await session.says('Use Jest', USER);
