@@ -117,7 +117,10 @@ function turnBody(turn: FinishedTurn, task: string, message: string, isMain: boo
   const authored = new Set(isMain ? turn.authored : []);
   const about = (relation: string, texts: readonly string[]) =>
     texts.map((object) => ({ subject: `task:${task}`, relation, object }));
-  const facts = [...factsOfLines(turn, task), ...about(RELATIONS.requested, turn.requests)].map((fact) =>
+  const facts = [
+    ...factsOfLines(turn, task),
+    ...about(RELATIONS.requested, turn.requests.filter(denies)),
+  ].map((fact) =>
     authored.has(fact.object)
       ? { ...fact, object: withReplaced(fact.object, message), origin: 'user' as const }
       : fact,
@@ -133,13 +136,16 @@ function turnBody(turn: FinishedTurn, task: string, message: string, isMain: boo
   };
 }
 
+function denies(text: string): boolean {
+  return takesBack({ text }) !== undefined;
+}
+
 /**
  * The user's words with the agent's sentence about what they replace, if they do not say it: "use dayjs instead" names
  * nothing older, "Replaced moment with dayjs" does.
  */
 function withReplaced(text: string, message: string): string {
   const isOpen = REPLACES_UNNAMED.test(text);
-  const denies = (candidate: string) => takesBack({ text: candidate }) !== undefined;
   if (!text.startsWith(BY_USER) || (!isOpen && denies(text))) return text;
   const words = new Set(longWords(text.slice(BY_USER.length)));
   const about = paragraphsOf(message)

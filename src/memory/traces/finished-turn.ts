@@ -37,7 +37,7 @@ export interface FinishedTurn extends Omit<LabelledLines, 'leftOut'> {
   readonly commits: readonly string[];
   /** The answers that the last question offers. */
   readonly options: readonly string[];
-  /** The user's requests that take something back, for the writer to keep if an older statement says so. */
+  /** The user's paragraphs that may take something back: "drop Redis, a table is enough". */
   readonly requests: readonly string[];
   /** Those that are the user's sentences, or labelled lines: the agent wrote them for its user to see. */
   readonly authored: readonly string[];

@@ -1,6 +1,4 @@
 import { clipText, distinctTexts } from '../../shared/text.js';
-import { BY_USER } from '../../shared/wire-words.js';
-import { takesBack } from '../facts/contrast.js';
 import { type Paragraph, paragraphsOf, sentencesOf } from './sentences.js';
 import {
   CONDITION,
@@ -21,7 +19,7 @@ import {
 export interface UserStatements {
   readonly rules: readonly string[];
   readonly choices: readonly string[];
-  /** Paragraphs that take something back without stating a rule or choice: "drop Redis, a table is enough". */
+  /** Paragraphs that state no rule or choice, and are no question and no condition. */
   readonly requests: readonly string[];
 }
 
@@ -66,8 +64,7 @@ export function statedByUser(request: string): UserStatements {
   const requests = paragraphsOf(request)
     .filter(({ kind, text }) => kind === 'text' && text.length <= MAX_TEXT && !states(text))
     .map(({ text }) => text)
-    .filter((text) => !ASKS.test(text) && !QUOTED.test(text) && !CONDITION.test(text) && isFirm(text))
-    .filter((text) => takesBack({ text: `${BY_USER}${text}` }) !== undefined);
+    .filter((text) => !ASKS.test(text) && !QUOTED.test(text) && !CONDITION.test(text) && isFirm(text));
   return { rules: kept(rules), choices: kept(choices), requests: kept(requests) };
 }
 

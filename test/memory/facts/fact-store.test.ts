@@ -41,7 +41,7 @@ describe('between dispatches', () => {
   const second = fact({ sourceSequence: 2, object: 'task:2' });
   const third = fact({ sourceSequence: 3, object: 'task:3' });
 
-  it('between dispatches the newest fact of a subject and relation wins, at its own time', () => {
+  it('each fact is closed by the next one, in any order of arrival: the newest of a subject and relation wins', () => {
     const store = storeOf([third], [first], [second]);
     expect(store.all()).toEqual([
       { ...first, validTo: timeOf(2), closedBy: 2 },
