@@ -19,7 +19,7 @@ import {
 export interface UserStatements {
   readonly rules: readonly string[];
   readonly choices: readonly string[];
-  /** Paragraphs that state no rule or choice, and are no question and no condition. */
+  /** Other paragraphs, without questions and conditions. */
   readonly requests: readonly string[];
 }
 

@@ -41,15 +41,20 @@ describe('between dispatches', () => {
   const second = fact({ sourceSequence: 2, object: 'task:2' });
   const third = fact({ sourceSequence: 3, object: 'task:3' });
 
-  it('each fact is closed by the next one, in any order of arrival: the newest of a subject and relation wins', () => {
-    const store = storeOf([third], [first], [second]);
-    expect(store.all()).toEqual([
+  it('between dispatches the newest fact of a subject and relation wins, at its own time', () => {
+    const store = storeOf([first], [second]);
+    expect(store.getValid()).toEqual([second]);
+    expect(store.all()).toEqual([{ ...first, validTo: timeOf(2), closedBy: 2 }, second]);
+    expect(store.count()).toBe(1);
+    expect(store.size()).toBe(2);
+  });
+
+  it('each fact is closed by the next one, in any order of arrival', () => {
+    expect(storeOf([third], [first], [second]).all()).toEqual([
       { ...first, validTo: timeOf(2), closedBy: 2 },
       { ...second, validTo: timeOf(3), closedBy: 3 },
       third,
     ]);
-    expect(store.count()).toBe(1);
-    expect(store.size()).toBe(3);
   });
 
   it.each([

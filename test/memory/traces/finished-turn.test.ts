@@ -29,8 +29,8 @@ describe('what a finished turn leaves', () => {
         { command: 'npm run lint', passed: false },
       ],
       ...{ decisions: [], rules: [], found: [], failed: [], open: [], questions: [], options: [] },
-      requests: [],
-      ...{ authored: [], commits: [], settled: [], replaces: new Map() },
+      ...{ requests: ['The user: Make it private'], authored: ['The user: Make it private'] },
+      ...{ commits: [], settled: [], replaces: new Map() },
     });
   });
 
