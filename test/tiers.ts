@@ -34,7 +34,7 @@ export const DEFAULT_SYSTEM: readonly { readonly protects: string; readonly test
   {
     protects: 'the way of a result: published, read, rejected, stored once, asked for, and put into a prompt',
     tests: [
-      ...within('e2e', 'once rejected-results message-ids'),
+      ...within('e2e', 'conformance once rejected-results message-ids'),
       ...within('e2e', 'compile limits queries'),
     ],
   },

@@ -10,26 +10,27 @@ async def main() -> None:
         session = client.session("demo")
         watching = asyncio.create_task(watch(session))
 
-        task = await session.task_add("Extend the parser", priority=1)
-        claimed = (await session.task_claim("agent-1"))["task"]
+        task = (await session.tools.task_add(content="Extend the parser", priority=1))["task"]
+        claimed = (await session.tools.task_next(claim="agent-1"))["task"]
         assert claimed is not None and claimed["id"] == task["id"]
 
         # The prompt goes to a model; what the model returned is published, as text or as a dict.
-        await session.prompt(task["id"], task["content"])
+        await session.compile(task_id=task["id"], task_prompt=task["content"])
         result: throughline_memory.types.ImplementerResult = {
             "task_id": task["id"],
             "status": "blocked",
             "summary": "The parser needs a separator",
             "blockers": ["Which separator, comma or semicolon?"],
         }
-        published = await session.publish(result, role="implementer", wait=True)
+        published = await session.publish("implementer", result, wait=True)
 
-        await session.answer(task["id"], "Use a semicolon.", by="anna", person=True)
-        reply = await session.prompt(task["id"], task["content"], after=published.sequence)
+        await session.tools.blocker_answer(task=task["id"], answer="Use a semicolon.", by="anna", person=True)
+        after = published.sequence
+        reply = await session.compile(task_id=task["id"], task_prompt=task["content"], after=after)
         print("answered" if "Use a semicolon." in reply["prompt"] else "not answered")
 
         try:
-            await session.task_complete("TAS-99")
+            await session.tools.task_status(id="TAS-99", status="completed")
         except throughline_memory.ThroughlineError as error:
             print(error.code, "-", error.fix)
         await watching

@@ -1,19 +1,20 @@
 import { readFileSync } from 'node:fs';
 import { ERROR_TEXTS } from '../../src/contracts/error-codes.js';
 import { jsonSchema } from '../../src/contracts/json-schemas.js';
-import { pythonTypes } from '../python-types.mjs';
+import { REQUESTS } from '../../src/contracts/requests.js';
+import { pythonMethods, pythonTypes } from '../python-types.mjs';
 import { endingWith, ROOT, type Written } from './pages.js';
 
-/** What `npm run docs` writes of the Python client: its types, and its reference. */
+/** What `npm run docs` writes of the Python client: its types, its methods, and its reference. */
 
 const PACKAGE = `${ROOT}clients/python`;
 const read = (path: string) => readFileSync(`${PACKAGE}/${path}`, 'utf8');
 
-export function typesFile(): Written {
+export function typedFiles(): Written {
   const fixes = Object.entries(ERROR_TEXTS).map(([code, { fix }]) => [code, fix]);
-  return {
-    'clients/python/src/throughline_memory/types.py': pythonTypes(jsonSchema, Object.fromEntries(fixes)),
-  };
+  const types = pythonTypes(jsonSchema, Object.fromEntries(fixes), REQUESTS);
+  const folder = 'clients/python/src/throughline_memory';
+  return { [`${folder}/types.py`]: types, [`${folder}/methods.py`]: pythonMethods(REQUESTS) };
 }
 
 /** The public methods of a class, with the first paragraph of their docstrings. */
@@ -25,24 +26,9 @@ function methodsOf(name: string): { signature: string; about: string }[] {
     /^ {4}(?:async )?def ([a-z]\w*)\(\s*self,?\s*([^)]*?),?\s*\)[^:]*:\n {8}"""([\s\S]*?)"""/gm,
   );
   return [...methods].map(([, method = '', taken = '', about = '']) => ({
-    signature: `${method}(${taken
-      .replace(/\s+/g, ' ')
-      .replaceAll('t.', '')
-      .replace(/: Unpack\[\w+\]/, '')})`,
-    about: `${about.replace(/\s+/g, ' ').trim()}${optionsOf(taken)}`,
+    signature: `${method}(${taken.replace(/\s+/g, ' ').replaceAll('t.', '')})`,
+    about: about.replace(/\s+/g, ' ').trim(),
   }));
-}
-
-/** The names that a method takes as further options, from their type. */
-function optionsOf(taken: string): string {
-  const [, type] = /Unpack\[t\.(\w+)\]/.exec(taken) ?? [];
-  if (type === undefined) return '';
-  const [, body = ''] =
-    new RegExp(`^class ${type}\\(TypedDict\\):\\n([\\s\\S]*?)(?=^\\S)`, 'm').exec(
-      read('src/throughline_memory/types.py'),
-    ) ?? [];
-  const names = [...body.matchAll(/^ {4}([a-z]\w*): /gm)].map(([, name]) => `\`${name}\``);
-  return ` Options: ${names.join(', ')}.`;
 }
 
 const rows = (name: string) =>

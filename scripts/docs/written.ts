@@ -7,7 +7,7 @@ import type { Written } from './pages.js';
 import { plansPage } from './plans.js';
 import { pluginFiles } from './plugin-files.js';
 import { promptsPage } from './prompts.js';
-import { referencePage, typesFile } from './python.js';
+import { referencePage, typedFiles } from './python.js';
 import { configurationPage, sourceLayoutPage } from './reference.js';
 import { resultsPage } from './results.js';
 import { jsonSchemas, schemasPage } from './schemas.js';
@@ -22,7 +22,7 @@ export const WRITTEN: Written = {
   ...metricsPage(),
   ...plansPage(),
   ...promptsPage(),
-  ...typesFile(),
+  ...typedFiles(),
   ...referencePage(),
   ...configurationPage(),
   ...sourceLayoutPage(),

@@ -153,16 +153,13 @@ export async function runCli(argv: readonly string[]): Promise<number> {
 }
 
 /** Says what failed on standard error: in one line, with `--json` as JSON. Returns the exit code. */
-async function failed(error: unknown, argv: readonly string[]): Promise<number> {
+function failed(error: unknown, argv: readonly string[]): number {
   const code = codeOf(error);
-  const fix = error instanceof ThroughlineError ? error.details?.fix : undefined;
-  if (argv.includes('--json')) {
-    const { ERROR_TEXTS } = await import('../contracts/error-codes.js');
-    const shown = { code, message: messageOf(error), fix: fix ?? ERROR_TEXTS[code].fix };
-    note(JSON.stringify({ error: shown }));
-  } else if (error instanceof ThroughlineError) {
+  const { fix } = error instanceof ThroughlineError ? error : new ThroughlineError(code, messageOf(error));
+  if (argv.includes('--json')) note(JSON.stringify({ error: { code, message: messageOf(error), fix } }));
+  else if (error instanceof ThroughlineError) {
     note(`throughline: ${error.message} (${code})`);
-    if (code === 'usage' && fix !== undefined) note(`-- ${fix}`);
+    if (code === 'usage' && error.details?.fix !== undefined) note(`-- ${fix}`);
   } else note(`throughline: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
   if (!(error instanceof ThroughlineError)) return 1;
   return isWrongUsage(error) ? 2 : code === 'not_found' ? 3 : 1;

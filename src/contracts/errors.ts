@@ -1,5 +1,5 @@
 import { nearestName } from '../shared/nearest-name.js';
-import type { ErrorCode } from './error-codes.js';
+import { ERROR_TEXTS, type ErrorCode } from './error-codes.js';
 
 /**
  * An error with a stable code, as callers, log lines and exit statuses show it.
@@ -19,6 +19,11 @@ export class ThroughlineError extends Error {
     this.name = 'ThroughlineError';
     this.code = code;
     this.details = options.details;
+  }
+
+  /** How to correct it. */
+  get fix(): string {
+    return String(this.details?.fix ?? ERROR_TEXTS[this.code].fix);
   }
 }
 

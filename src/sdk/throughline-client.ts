@@ -23,9 +23,6 @@ export interface ClientOptions {
   readonly timeoutMs?: number;
 }
 
-/** Share of the timeout that a service may wait for the result named in `after`. */
-const AFTER_SHARE = 0.8;
-
 /**
  * The client for TypeScript runtimes: publishes results of agents, and requests the next prompt.
  *
@@ -34,6 +31,8 @@ const AFTER_SHARE = 0.8;
 export class ThroughlineClient {
   readonly #transport: ClientTransport;
   readonly #timeoutMs: number;
+  /** A service waits less long for a result than we do: its refusal explains the state, our timeout does not. */
+  readonly #afterTimeoutMs: number;
   readonly #closing = new AbortController();
   /** Tasks, notes, inbox, iterations and the session itself: one method per tool. */
   readonly tools = methodsOf<Tools>('tool', (subject, input) => this.#send(subject, input));
@@ -50,6 +49,7 @@ export class ThroughlineClient {
     // One listener per waiting result.
     setMaxListeners(0, this.#closing.signal);
     this.#timeoutMs = options.timeoutMs ?? 10_000;
+    this.#afterTimeoutMs = Math.floor(this.#timeoutMs * 0.8);
   }
 
   /** Returns a handle on a session, which need not exist yet. */
@@ -91,11 +91,6 @@ export class ThroughlineClient {
     } catch (error) {
       throw withDispatch(error, { dispatch, ...(duplicate && { duplicate }) });
     }
-  }
-
-  /** The service's timeout is shorter than ours: its refusal explains the state, our timeout does not. */
-  get #afterTimeoutMs(): number {
-    return Math.floor(this.#timeoutMs * AFTER_SHARE);
   }
 
   /** Requests the next prompt. The reply has the kind of the request. */

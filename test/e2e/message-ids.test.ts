@@ -36,13 +36,6 @@ it('a message id holds the session and random bits, in each result that SDK and 
   expect(new Set(ids).size).toBe(ids.length);
 });
 
-it('a message id lets a publish be tried again', async () => {
-  await using system = await startSystem({ only: [] });
-  const publish = () => publishWork(system.client, 'b', '1', {}, { messageId: 'b:mine' });
-  const first = await publish();
-  expect(await publish()).toEqual({ ...first, duplicate: true });
-});
-
 it('a message id cannot be used up by another session when a rejected result is retried', async () => {
   await using system = await startSystem({ only: [] });
   const { rejected } = system.ports;

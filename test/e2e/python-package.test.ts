@@ -1,10 +1,10 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { messageOf } from '../../src/contracts/errors.js';
 import { startGuardedSystem } from '../support/guarded-system.js';
 import { folderOfFile } from '../support/of-file.js';
-import { must, python3, ROOT } from '../support/samples.js';
+import { must, python3, ROOT, sampleIn } from '../support/samples.js';
 import { eventsOf, newSession, systemOfFile } from '../support/system.js';
 
 /** The Python client as its users get it: built as a wheel, and installed into a fresh environment. */
@@ -35,10 +35,8 @@ it('the wheel brings the types, and its sample does what it says', async ({ skip
     'import throughline_memory, pathlib; print(*pathlib.Path(throughline_memory.__file__).parent.glob("py.typed"))';
   expect(await must(python, ['-c', typed])).toContain('py.typed');
   const session = newSession('python');
-  const sample = (await readFile(join(PACKAGE, 'sample.py'), 'utf8'))
-    .replace('throughline_memory.connect()', `throughline_memory.connect("${system.url}")`)
-    .replace('"demo"', JSON.stringify(session));
-  const lines = (await must(python, ['-c', sample])).trim().split('\n');
+  const sample = (await readFile(join(PACKAGE, 'sample.py'), 'utf8')).replace('"demo"', `"${session}"`);
+  const lines = (await must(python, ['-c', sample], { NATS_URL: system.url })).trim().split('\n');
   expect(lines.sort()).toEqual([
     'answered',
     'command question.answered TAS-1',
@@ -50,12 +48,27 @@ it('the wheel brings the types, and its sample does what it says', async ({ skip
   expect((await eventsOf(system, session)).at(-1)?.event.type).toBe('question.answered');
 });
 
-it('the Python client does what its own tests say', async ({ skip }) => {
+it('the package, its sample and the program of the tutorial pass mypy under strict rules', async ({
+  skip,
+}) => {
+  if (typeof python !== 'string') return skip(python.missing);
+  const mypy = await must(python, ['-m', 'pip', 'install', '--quiet', 'mypy']).catch(messageOf);
+  if (mypy !== '') return skip(`mypy cannot be installed: ${mypy}`);
+  const program = join(folder, 'orchestrator.py');
+  await writeFile(program, await sampleIn('docs/reference/python.md', 'python'));
+  const checked = [join(PACKAGE, 'src'), join(PACKAGE, 'sample.py'), program];
+  await must(python, ['-m', 'mypy', '--strict', '--cache-dir', join(folder, 'mypy'), ...checked]);
+  const printed = await must(python, [program], { NATS_URL: system.url });
+  expect(printed).toMatch(/^TAS-1 round 1: .* -> needs_changes\nTAS-1 round 2: .* -> approved\n$/);
+});
+
+it('the Python client does what its own tests and the cases of all languages say', async ({ skip }) => {
   if (typeof python !== 'string') return skip(python.missing);
   await using guarded = await startGuardedSystem([
     { name: 'guest', role: 'publisher', args: ['--session', 'mine'] },
   ]);
   const { password = '' } = guarded.access('guest');
   const env = { NATS_URL: system.url, GUARDED_URL: guarded.url, GUARDED_PASSWORD: password };
-  await must(python, ['-W', 'error', join(PACKAGE, 'tests/test_client.py')], env);
+  for (const file of ['test_client.py', 'test_conformance.py'])
+    await must(python, ['-W', 'error', join(PACKAGE, 'tests', file)], env);
 });

@@ -41,26 +41,6 @@ async function furnished(name: string): Promise<string> {
 const session = await furnished('queries');
 
 describe('reading tools', () => {
-  it('a retracted fact is in no later prompt, also not in that of its own task', async () => {
-    const session = newSession('corrections');
-    const { client } = system;
-    const fixes = { required_fixes: ['Rename the metric'] };
-    await publishReview(client, session, '1', 'needs_changes', fixes, { wait: true });
-    const promptOf = async (taskId: string) =>
-      (await client.compile({ session, taskId, taskPrompt: 'Serve the metrics' })).prompt;
-    for (const taskId of ['1', '2']) expect(await promptOf(taskId)).toContain('Rename the metric');
-    const { facts } = await tools.factFind({ session, text: 'Rename the metric', is: 'all' });
-    const retracted = { session, id: facts[0]?.id ?? 'none', reason: 'Never agreed' };
-    const { sequence } = await tools.factRetract(retracted);
-    for (const taskId of ['1', '2']) expect(await promptOf(taskId)).not.toContain('Rename the metric');
-    // Again: nothing more is stored.
-    expect((await tools.factRetract(retracted)).sequence).toBe(sequence);
-    await expect(tools.factCorrect({ ...retracted, text: 'redis' })).rejects.toMatchObject({
-      code: 'conflict',
-    });
-    await expect(tools.factRetract({ session, id: '0000' })).rejects.toMatchObject({ code: 'not_found' });
-  });
-
   it('a retracted failing test, and a corrected summary of two rounds, are in no later prompt of their task', async () => {
     const session = newSession('rounds');
     const { client } = system;
@@ -90,13 +70,6 @@ describe('reading tools', () => {
     const now = await prompt();
     expect(now).toContain('24 partitions');
     expect(now).not.toMatch(/12 partitions|Keys keep|got 11/);
-  });
-
-  it('a task of the plan cannot be changed as one of the board, and the error says so', async () => {
-    await expect(tools.taskStatus({ session, id: '2', status: 'completed' })).rejects.toMatchObject({
-      code: 'not_found',
-      message: expect.stringContaining('2 is a task of the plan, not of the board'),
-    });
   });
 
   it('a correction that is corrected back, its subject repeated, leaves the first text, and of twenty at once one holds', async () => {

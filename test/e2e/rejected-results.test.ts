@@ -10,10 +10,8 @@ import { createDispatchResults } from '../../src/services/tools/result-queries.j
 import { MemorySnapshotStore } from '../doubles/memory-snapshot-store.js';
 import {
   allDealtWith,
-  eventsOf,
   newestOf,
   newSession,
-  publishReview,
   publishWork,
   startSystem,
   systemOfFile,
@@ -113,40 +111,6 @@ describe('dispatch-show', () => {
 });
 
 describe('a publisher that waits', () => {
-  it('the SDK says what became of a result, recorded or rejected', async () => {
-    const { client } = system;
-    const session = newSession('wait');
-    const good = await publishReview(client, session, '1', 'approved', {}, { wait: true });
-    expect(good).toEqual({
-      sequence: good.sequence,
-      result: {
-        dispatch: good.sequence,
-        sequence: await newestOf(system, session),
-        status: 'recorded',
-        role: 'reviewer',
-        task: '1',
-        facts: [expect.objectContaining({ relation: 'reviewed_as', object: 'approved' })],
-      },
-    });
-    const wrong = await client.publishText(session, 'implementer', WRONG, { wait: true });
-    expect(wrong.result).toEqual({
-      dispatch: wrong.sequence,
-      sequence: await newestOf(system, session),
-      status: 'rejected',
-      role: 'implementer',
-      task: '1',
-      code: 'schema_invalid',
-      reason: expect.stringContaining('status is missing'),
-      fix: 'set status to one of completed, blocked, failed',
-    });
-    const review = '{"task_id":"1","assessment":"approved"}';
-    const misplaced = await client.publishText(session, 'implementer', review, { wait: true });
-    expect(misplaced.result).toMatchObject({ status: 'rejected', meant: 'reviewer' });
-    const [, event] = await eventsOf(system, session);
-    expect(event?.event).toMatchObject({ type: 'dispatch.rejected', data: { dispatch: { task: '1' } } });
-    expect(await publishWork(client, session, '2')).not.toHaveProperty('result');
-  });
-
   it('the SDK says that a result is stored when no extractor answers in time', async () => {
     await using quiet = await startSystem({
       only: ['tools', 'learnings'],

@@ -32,9 +32,8 @@ it.for(SAMPLES)(
 it('the whole program in TypeScript does what it says', async () => {
   await using system = await startSystem();
   const sample = await readFile(join(ROOT, 'scripts/examples/typescript/session.ts'), 'utf8');
-  const printed = await typescriptRunner().run(
-    connecting(sample, system.url).replace("'demo'", `'${newSession('whole')}'`),
-  );
+  const code = sample.replace("'demo'", `'${newSession('whole')}'`);
+  const printed = await typescriptRunner().run(code, system.url);
   expect(printed.trim().split('\n').sort()).toEqual([
     'answered',
     'claimed TAS-1',
@@ -46,21 +45,14 @@ it('the whole program in TypeScript does what it says', async () => {
   ]);
 });
 
-/** Names the server in a program that finds it by itself, or is told by a variable. */
-function connecting(sample: string, url: string): string {
-  const code = sample
-    .replace('connectThroughline()', `connectThroughline({ url: '${url}' })`)
-    .replace('throughline_memory.connect()', `throughline_memory.connect("${url}")`)
-    .replace('os.Getenv("NATS_URL")', `"${url}"`)
-    .replace('\t"os"\n', '');
-  expect(code).not.toBe(sample);
-  return code;
-}
-
-async function recordsOnce(sample: string, session: string, run: (code: string) => Promise<string>) {
+async function recordsOnce(
+  sample: string,
+  session: string,
+  run: (code: string, url: string) => Promise<string>,
+) {
   await using system = await startSystem();
-  const code = connecting(sample, system.url).replaceAll('demo', session);
-  await refusedAtFirst(system, session, () => run(code));
+  const code = sample.replaceAll('demo', session);
+  await refusedAtFirst(system, session, () => run(code, system.url));
   const events = await eventsOf(system, session);
   expect(events.map(({ event }) => event.type)).toEqual(['fact.recorded']);
 }

@@ -28,13 +28,15 @@ export async function sampleIn(page: string, language: string): Promise<string> 
 }
 
 /** A way to run samples of a language, or why there is none on this machine. */
-export type Runner = { readonly run: (code: string) => Promise<string> } | { readonly missing: string };
+export type Runner =
+  | { readonly run: (code: string, url: string) => Promise<string> }
+  | { readonly missing: string };
 
 /** Python with the package that the example in Python names. */
 export async function pythonRunner(): Promise<Runner> {
   const python = await pythonWith('scripts/examples/python/requirements.txt');
   if ('missing' in python) return python;
-  return { run: (code) => must(python.path, ['-c', code], python.env) };
+  return { run: (code, NATS_URL) => must(python.path, ['-c', code], { ...python.env, NATS_URL }) };
 }
 
 /** Python, and the environment in which it has the packages of a requirements.txt: they are kept in the cache. */
@@ -96,11 +98,11 @@ export async function goRunner(): Promise<Runner> {
   );
   if (fault !== undefined) return { missing: `nats.go cannot be downloaded: ${fault}` };
   return {
-    run: (code) =>
+    run: (code, NATS_URL) =>
       inFolder(async (folder) => {
         await writeFile(join(folder, 'go.mod'), module);
         await writeFile(join(folder, 'main.go'), code);
-        return must(go, ['run', '.'], env, folder);
+        return must(go, ['run', '.'], { ...env, NATS_URL }, folder);
       }),
   };
 }
@@ -108,7 +110,7 @@ export async function goRunner(): Promise<Runner> {
 /** TypeScript with the built package: compiled under strict rules, then run. */
 export function typescriptRunner(): Exclude<Runner, { readonly missing: string }> {
   return {
-    run: (code) =>
+    run: (code, NATS_URL) =>
       inFolder(async (folder) => {
         await mkdir(join(folder, 'node_modules'));
         await symlink(ROOT, join(folder, 'node_modules', 'throughline'), 'dir');
@@ -118,7 +120,7 @@ export function typescriptRunner(): Exclude<Runner, { readonly missing: string }
         const rules = ['--strict', '--target', 'es2022', '--lib', 'es2022', '--module', 'nodenext'];
         const types = ['--typeRoots', join(ROOT, 'node_modules/@types'), '--types', 'node'];
         await must(tsc, [...rules, ...types, '--skipLibCheck', 'sample.ts'], {}, folder);
-        return must(process.execPath, ['sample.js'], {}, folder);
+        return must(process.execPath, ['sample.js'], { NATS_URL }, folder);
       }),
   };
 }

@@ -87,7 +87,7 @@ END_DISPATCH_RESULT`;
     } catch (error) {
       if (!(error instanceof ThroughlineError)) throw error;
       code = error.code; // not_found: stable, so branch on it
-      console.log(error.message, error.details);
+      console.log(error.message, error.fix);
     }
     // #endregion
     return { published, compiled, found, results, code };

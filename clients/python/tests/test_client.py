@@ -17,6 +17,7 @@ import nats
 import throughline_memory
 from throughline_memory import ThroughlineError
 from throughline_memory.discovery import named_server, own_server
+from throughline_memory.groups import spelled
 
 URL = os.environ["NATS_URL"]
 
@@ -66,94 +67,44 @@ class ClientTest(unittest.IsolatedAsyncioTestCase):
         self.assertEqual(raised.exception.code, code)
         return raised.exception
 
-    async def test_a_result_that_is_published_twice_under_one_id_counts_once(self) -> None:
-        id = f"{self.session.id}:{secrets.token_hex(16)}"
-        first = await self.session.publish(done("1"), role="implementer", message_id=id, wait=True)
-        again = await self.session.publish(done("1"), role="implementer", message_id=id)
-        self.assertEqual(first.result["status"], "recorded")
-        self.assertEqual((again.sequence, again.duplicate), (first.sequence, True))
-
-    async def test_text_is_repaired_and_the_next_prompt_has_it(self) -> None:
-        text = 'Done.\nBEGIN_DISPATCH_RESULT\n{"task_id":"1","status":"done","summary":"Parser works"}\nEND_DISPATCH_RESULT'
-        published = await self.session.publish(text, role="implementer")
-        reply = await self.session.prompt(
-            "2", "Extend the parser", after=published.sequence, include=["messages"], budget={"input_tokens": 3000}
-        )
-        self.assertIn("Parser works", reply["prompt"])
-        self.assertEqual(reply["messages"][0]["role"], "system")
-
-    async def test_a_result_that_cannot_be_read_says_why(self) -> None:
-        published = await self.session.publish("no result", role="implementer", wait=True)
-        self.assertEqual(published.result["status"], "rejected")
-        error = await self.refused("dispatch_rejected", self.session.prompt("1", "x", after=published.sequence))
-        self.assertTrue(error.fix)
-
-    async def test_a_misspelled_field_or_role_is_not_sent(self) -> None:
-        error = await self.refused("schema_invalid", self.session.publish(done("1", sumary="x"), role="implementer"))
-        self.assertEqual(error.message, "sumary is not a field of a result of role implementer: did you mean summary?")
-        for result in (done("1"), "text"):
-            error = await self.refused("schema_invalid", self.session.publish(result, role="boss"))
-            self.assertEqual(error.message, "role is 'boss': use one of implementer, reviewer, observer")
-        error = await self.refused("schema_invalid", self.session.publish(None, role="implementer"))
-        self.assertIn("give a dict", error.message)
-        await self.refused("schema_invalid", self.session.publish(done("1"), role="implementer", message_id="a b"))
-        for name in ("a b", 5):
+    async def test_what_cannot_be_sent_is_named(self) -> None:
+        session = self.session
+        for result in (None, 5, {5: "x"}, done("1", summary={1, 2}), done("1", summary=float("nan"))):
+            await self.refused("schema_invalid", session.publish("implementer", result))
+        await self.refused("schema_invalid", session.publish("implementer", "text", message_id=5))
+        await self.refused("schema_invalid", session.tools.note_add(content=object()))
+        for name in ("a b", "a\n", "", 5, None):
             with self.assertRaises(ThroughlineError):
                 self.client.session(name)
+        for subject in ("tool.>", "tool.*", "tool.x\r\nPUB a 0\r\n\r\n", "", ".", None):
+            await self.refused("token_invalid", self.client.request(subject, {}))
 
-    async def test_the_board(self) -> None:
-        session = self.session
-        first = await session.task_add("Write the parser", priority=0)
-        second = await session.task_add("Write the printer", depends_on=[first["id"]])
-        self.assertEqual((await session.task_claim("a"))["task"]["id"], first["id"])
-        await session.task_release(first["id"], note="half done")
-        self.assertEqual((await session.task_complete(first["id"]))["status"], "completed")
-        blocked = await session.task_status(second["id"], "blocked", reason="no printer")
-        self.assertEqual(blocked["reason"], "no printer")
-        self.assertEqual([task["id"] for task in await session.task_list("blocked")], [second["id"]])
-        await session.note_add("Use tabs", type="decision")
-        self.assertEqual([note["content"] for note in await session.note_list("decision")], ["Use tabs"])
-        self.assertEqual((await session.inbox_add("Stop"))["content"], "Stop")
+    async def test_half_a_character_of_an_agents_text_is_sent_as_a_question_mark(self) -> None:
+        text = json.dumps(done("1", summary="caf\udce9 open"), ensure_ascii=False)
+        await self.session.publish("implementer", text, wait=True)
+        found = await self.session.tools.fact_find(text="open")
+        self.assertEqual([fact["object"] for fact in found["facts"]], ["caf? open"])
 
-    async def test_an_answer_reaches_the_next_prompt(self) -> None:
-        asking = {"task_id": "1", "status": "blocked", "summary": "x", "blockers": ["Which port?"]}
-        published = await self.session.publish(asking, role="implementer", wait=True)
-        self.assertEqual((await self.session.answer("1", "9464", by="anna"))["questions"], ["Which port?"])
-        self.assertIn("9464", (await self.session.prompt("1", "Serve", after=published.sequence))["prompt"])
-        self.assertEqual((await self.session.run_status())["session"]["name"], self.session.id)
+    async def test_names_of_a_reply_are_in_snake_case_and_keys_that_are_data_as_they_are(self) -> None:
+        reply = await self.session.compile(task_id="1", task_prompt="x")
+        self.assertEqual([name for name in reply if name != name.lower()], [])
+        self.assertIn("facts_shown", reply)
+        event = {"camelCase": {"deepName": 1}}
+        self.assertEqual(spelled({"someName": [{"aB": 1}], "event": event}), {"some_name": [{"a_b": 1}], "event": event})
 
-    async def test_facts_are_found_also_those_that_are_closed(self) -> None:
-        await self.session.publish(done("1", files_modified=["src/parser.ts"]), role="implementer", wait=True)
-        found = await self.session.fact_find("parser", is_="all")
-        self.assertIn("src/parser.ts", [fact["subject"] for fact in found])
-
-    async def test_an_error_has_code_message_and_fix(self) -> None:
-        error = await self.refused("not_found", self.session.fact_find("x"))
-        self.assertIn(self.session.id, error.message)
-        self.assertTrue(error.fix)
-        error = await self.refused("schema_invalid", self.session.tool("task-add", contnet="x"))
-        self.assertIn("did you mean content", error.message)
-
-    async def test_a_watch_tells_what_happens_once_and_in_its_order(self) -> None:
-        await self.session.note_add("Before")
+    async def test_a_watch_tells_what_comes_after_it_began(self) -> None:
         events = self.session.watch()
         first = asyncio.create_task(anext(events))
         while not first.done():
-            await self.session.note_add("Then")
+            await self.session.tools.note_add(content="Then")
             await asyncio.wait({first}, timeout=0.1)
-        self.assertEqual((first.result()["kind"], first.result()["type"]), ("command", "note.added"))
-        await self.session.publish(done("1"), role="implementer", wait=True)
-        seen = [first.result()["sequence"]]
-        async for event in events:
-            seen.append(event["sequence"])
-            if event["kind"] == "result":
-                break
-        self.assertEqual(seen, list(range(seen[0], seen[0] + len(seen))))
+        self.assertEqual(first.result()["type"], "note.added")
+        await events.aclose()
 
     async def test_a_connection_of_the_caller_stays_open(self) -> None:
         nc = await nats.connect(URL)
         async with throughline_memory.Client(nc) as client:
-            await client.session(new_session()).note_add("x")
+            await client.session(new_session()).tools.note_add(content="x")
         self.assertTrue(nc.is_connected)
         await nc.close()
 
@@ -216,14 +167,14 @@ class ClientTest(unittest.IsolatedAsyncioTestCase):
         guest = {"user": "guest", "password": password, "inbox_prefix": "_INBOX_guest"}
         async with throughline_memory.connect(url, **guest) as client:
             mine = client.session("mine")
-            await mine.note_add("First")
+            await mine.tools.note_add(content="First")
             # A publisher hears no events, and still watches.
             async for event in mine.watch(after=0):
                 self.assertEqual(event["type"], "note.added")
                 break
             other = client.session("other")
-            await self.refused("permission_denied", other.note_add("x"))
-            await self.refused("permission_denied", other.publish(done("1"), role="implementer"))
+            await self.refused("permission_denied", other.tools.note_add(content="x"))
+            await self.refused("permission_denied", other.publish("implementer", done("1")))
         await self.refused("auth_failed", connected(url, user="guest", password="wrong"))
 
 
@@ -266,16 +217,16 @@ class SyncTest(unittest.TestCase):
     def test_the_same_methods_without_asyncio(self) -> None:
         with throughline_memory.sync.connect(URL) as client:
             session = client.session(new_session())
-            task = session.task_add("Write the parser")
-            published = session.publish(done(task["id"], summary="Parser done"), role="implementer", wait=True)
-            reply = session.prompt("2", "Extend the parser", after=published.sequence)
+            task = session.tools.task_add(content="Write the parser")["task"]
+            published = session.publish("implementer", done(task["id"], summary="Parser done"), wait=True)
+            reply = session.compile(task_id="2", task_prompt="Extend the parser", after=published.sequence)
             self.assertIn("Parser done", reply["prompt"])
             events = session.watch(after=0)
             self.assertEqual([next(events)["type"], next(events)["type"]], ["task.added", "fact.recorded"])
             events.close()
             with self.assertRaises(ThroughlineError):
-                session.task_complete("TAS-99")
-            self.assertEqual(client.request("tool.session-list", {"text": session.id})["total"], 1)
+                session.tools.task_status(id="TAS-99", status="completed")
+            self.assertEqual(client.tools.session_list(text=session.id)["total"], 1)
 
 
 if __name__ == "__main__":

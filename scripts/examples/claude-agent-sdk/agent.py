@@ -13,7 +13,7 @@ SESSION = os.environ.get("THROUGHLINE_SESSION", "demo")
 def memory_of(session):
     @tool("recall", "Facts that earlier agents left, by one or two words that stand in them.", {"query": str})
     async def recall(given):
-        facts = await session.fact_find(given["query"])
+        facts = (await session.tools.fact_find(text=given["query"]))["facts"]
         print(f"recall {given['query']}: {len(facts)} found")
         return {"content": [{"type": "text", "text": json.dumps(facts)}]}
 
@@ -22,7 +22,7 @@ def memory_of(session):
 
 async def work(session, task):
     """Returns the last text of Claude."""
-    prompt = await session.prompt(task["id"], task["content"], include=["messages"])
+    prompt = await session.compile(task_id=task["id"], task_prompt=task["content"], include=["messages"])
     said = {message["role"]: message["content"] for message in prompt["messages"]}
     options = ClaudeAgentOptions(
         system_prompt=said["system"],
@@ -40,18 +40,18 @@ async def work(session, task):
 
 
 async def main():
-    async with throughline_memory.connect(os.environ.get("NATS_URL")) as client:
+    async with throughline_memory.connect() as client:
         session = client.session(SESSION)
-        task = (await session.task_claim("claude"))["task"]
+        task = (await session.tools.task_next(claim="claude"))["task"]
         if task is None:
             return print(f'no task is ready: throughline task add "…" --session {SESSION}')
         print(f"{task['id']}: {task['content']}")
         # The text as Claude returned it: Throughline finds the result in it, and repairs it.
-        published = await session.publish(await work(session, task), role="implementer", wait=True)
+        published = await session.publish("implementer", await work(session, task), wait=True)
         result = published.result
         print(f"dispatch {published.sequence}: {result['status']}, {len(result.get('facts', []))} facts")
-        after = published.sequence
-        print((await session.prompt(task["id"], task["content"], role="reviewer", after=after))["prompt"])
+        review = {"task_id": task["id"], "task_prompt": task["content"], "role": "reviewer"}
+        print((await session.compile(**review, after=published.sequence))["prompt"])
 
 
 asyncio.run(main())

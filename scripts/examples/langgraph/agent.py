@@ -21,13 +21,13 @@ class State(MessagesState):
 def graph_on(session):
     async def begin(state):
         task = state["task"]
-        prompt = await session.prompt(task["id"], task["content"], include=["messages"])
+        prompt = await session.compile(task_id=task["id"], task_prompt=task["content"], include=["messages"])
         return {"messages": prompt["messages"]}
 
     @tool
     async def recall(query: str) -> str:
         """Facts that earlier agents left, by one or two words that stand in them."""
-        facts = await session.fact_find(query)
+        facts = (await session.tools.fact_find(text=query))["facts"]
         print(f"recall {query}: {len(facts)} found")
         return json.dumps(facts)
 
@@ -39,7 +39,7 @@ def graph_on(session):
     async def publish(state):
         # The text as the model returned it: Throughline finds the result in it, and repairs it.
         text = state["messages"][-1].text
-        return {"published": await session.publish(text, role="implementer", wait=True)}
+        return {"published": await session.publish("implementer", text, wait=True)}
 
     nodes = StateGraph(State).add_sequence([begin, agent]).add_node("tools", ToolNode([recall])).add_node(publish)
     nodes.add_edge(START, "begin").add_edge("tools", "agent").add_edge("publish", END)
@@ -47,17 +47,17 @@ def graph_on(session):
 
 
 async def main():
-    async with throughline_memory.connect(os.environ.get("NATS_URL")) as client:
+    async with throughline_memory.connect() as client:
         session = client.session(SESSION)
-        task = (await session.task_claim("langgraph"))["task"]
+        task = (await session.tools.task_next(claim="langgraph"))["task"]
         if task is None:
             return print(f'no task is ready: throughline task add "…" --session {SESSION}')
         print(f"{task['id']}: {task['content']}")
         published = (await graph_on(session).ainvoke({"task": task}))["published"]
         result = published.result
         print(f"dispatch {published.sequence}: {result['status']}, {len(result.get('facts', []))} facts")
-        after = published.sequence
-        print((await session.prompt(task["id"], task["content"], role="reviewer", after=after))["prompt"])
+        review = {"task_id": task["id"], "task_prompt": task["content"], "role": "reviewer"}
+        print((await session.compile(**review, after=published.sequence))["prompt"])
 
 
 asyncio.run(main())

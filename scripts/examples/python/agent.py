@@ -31,27 +31,27 @@ async def work(session, messages):
         messages = [*messages, message]
         for call in calls:
             query = json.loads(call["function"]["arguments"])["query"]
-            facts = await session.fact_find(query)
+            facts = (await session.tools.fact_find(text=query))["facts"]
             print(f"recall {query}: {len(facts)} found")
             messages.append({"role": "tool", "tool_call_id": call["id"], "content": json.dumps(facts)})
     return message["content"]
 
 
 async def main():
-    async with throughline_memory.connect(os.environ.get("NATS_URL")) as client:
+    async with throughline_memory.connect() as client:
         session = client.session(SESSION)
-        task = (await session.task_claim("python"))["task"]
+        task = (await session.tools.task_next(claim="python"))["task"]
         if task is None:
             return print(f'no task is ready: throughline task add "…" --session {SESSION}')
         print(f"{task['id']}: {task['content']}")
-        prompt = await session.prompt(task["id"], task["content"], include=["messages"])
+        prompt = await session.compile(task_id=task["id"], task_prompt=task["content"], include=["messages"])
         # The text as the model returned it: Throughline finds the result in it, and repairs it.
         text = await work(session, prompt["messages"])
-        published = await session.publish(text, role="implementer", wait=True)
+        published = await session.publish("implementer", text, wait=True)
         result = published.result
         print(f"dispatch {published.sequence}: {result['status']}, {len(result.get('facts', []))} facts")
-        after = published.sequence
-        print((await session.prompt(task["id"], task["content"], role="reviewer", after=after))["prompt"])
+        review = {"task_id": task["id"], "task_prompt": task["content"], "role": "reviewer"}
+        print((await session.compile(**review, after=published.sequence))["prompt"])
 
 
 asyncio.run(main())

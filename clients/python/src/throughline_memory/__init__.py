@@ -3,8 +3,8 @@
     async with throughline_memory.connect() as client:
         session = client.session("demo")
         done = {"task_id": "1", "status": "completed", "summary": "Parser done"}
-        published = await session.publish(done, role="implementer")
-        reply = await session.prompt("2", "Extend the parser", after=published.sequence)
+        published = await session.publish("implementer", done)
+        reply = await session.compile(task_id="2", task_prompt="Extend the parser", after=published.sequence)
         print(reply["prompt"])
 
 `throughline_memory.sync` is the same without asyncio.

@@ -9,8 +9,9 @@ import re
 import secrets
 import ssl
 import time
-from dataclasses import dataclass
-from typing import Any, AsyncGenerator, Coroutine, Generator, Mapping, Self, TypeVar, Unpack
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, AsyncGenerator, Coroutine, Generator, Mapping, Self, TypeVar, Unpack, overload
 from urllib.parse import urlsplit
 
 import nats
@@ -18,15 +19,18 @@ from nats.aio.client import Client as Nats
 
 from . import types as t
 from .discovery import OwnServer, named_server, own_server, unreached
-from .errors import ThroughlineError, error_of
+from .errors import ThroughlineError, error_of, refusal_of
+from .groups import spelled
+from .methods import ClientTools, Learnings, Proposals, Runs, Tools, Traces
 
 R = TypeVar("R")
 
 _SESSION = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
+_SUBJECT = re.compile(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*\Z")
 _MESSAGE_ID = re.compile(r"[!-~]{1,256}\Z")
+_VERSION = "Throughline-Reply-Version"
 _DENIED = re.compile(r"permissions violation for \w+ to \"([^\"]+)\"", re.IGNORECASE)
 _PASSING = {"unavailable", "rate_limited"}
-_KINDS = ["result", "rejected", "command", "trace"]
 _LOOK_EVERY = 2.0
 """An announced event may be lost, or a user may hear none: this is the longest delay then, in seconds."""
 _LOOK_AGAIN = (0.04, 0.2, 1.0)
@@ -40,7 +44,7 @@ class Published:
     sequence: int
     duplicate: bool = False
     """Nothing was stored: a result under the given `message_id` had been, at `sequence`."""
-    result: t.DispatchResult | None = None
+    result: t.DispatchShowReply | None = None
     """Its facts, or why it was rejected; only with `wait=True`."""
 
 
@@ -145,6 +149,9 @@ class Client:
         self._owns = False
         self._asking: dict[str, set[asyncio.Future[Any]]] = {}
         self._denied: set[asyncio.Future[Any]] = set()
+        self.tools = ClientTools(self._send)
+        self.learnings = Learnings(self._send)
+        self.proposals = Proposals(self._send)
 
     def session(self, id: str) -> "Session":
         """Returns a handle on a session, which need not exist yet."""
@@ -154,19 +161,36 @@ class Client:
         return Session(self, id)
 
     async def request(self, subject: str, body: Mapping[str, Any], timeout: float | None = None) -> Any:
-        """Sends any request, such as `tool.session-list`, and returns its reply."""
+        """Sends any request, such as `tool.session-list`, and returns its reply as the service spells it."""
+        if not isinstance(subject, str) or not _SUBJECT.match(subject):
+            raise ThroughlineError("token_invalid", f"subject is {subject!r}: use a name such as tool.session-list")
         session = body.get("session")
         beyond = body.get("project") is not None or body.get("tasksPath") is not None
         if isinstance(session, str) and _SESSION.match(session) and not beyond:
             subject = f"{subject}.{session}"
-        data = json.dumps(body).encode()
+        data = _json(body, "the request")
         asking = self._nc.request(subject, data, timeout=timeout or self._timeout)
         message = await self._answered(subject, asking)
-        reply = json.loads(message.data)
-        if message.headers and "Nats-Service-Error-Code" in message.headers:
-            error = reply["error"]
-            raise ThroughlineError(error["code"], error["message"], error.get("details"))
+        headers = message.headers or {}
+        try:
+            reply = json.loads(message.data)
+        except ValueError:
+            reply = None
+        if "Nats-Service-Error-Code" in headers:
+            raise refusal_of(reply, headers.get("Nats-Service-Error", ""))
+        if headers.get(_VERSION, "1") != "1":
+            use = "use the same version on both sides"
+            raise ThroughlineError("reply_invalid", f"{subject} is answered in version {headers[_VERSION]}: {use}")
+        if reply is None:
+            why = "the answer is not JSON. Does another service listen there?"
+            raise ThroughlineError("internal", f"{subject}: {why}")
         return reply
+
+    async def _send(self, name: str, fields: Mapping[str, Any], session: str | None = None) -> Any:
+        # `is` and `from` are words of Python: `is_` stands for them.
+        given = {field.rstrip("_"): value for field, value in fields.items() if value is not None}
+        about = {} if session is None else {"session": session}
+        return spelled(await self.request(name, {**given, **about}))
 
     async def close(self) -> None:
         """Closes the connection, unless it is yours."""
@@ -214,7 +238,8 @@ class Client:
             try:
                 wait = max(0.001, min(patience, deadline - time.monotonic()))
                 headers = {"Nats-Msg-Id": message_id}
-                storing = self._nc.jetstream().publish(subject, data, timeout=wait, headers=headers)
+                js = self._nc.jetstream()
+                storing = js.publish(subject, data, timeout=wait, stream="DISPATCH", headers=headers)
                 ack = await self._answered(subject, storing)
                 return Published(ack.seq, bool(ack.duplicate)), attempts
             except ThroughlineError as error:
@@ -230,17 +255,21 @@ class Client:
 
 
 class Session:
-    """A session of a client, by `client.session(id)`."""
+    """A session of a client, by `client.session(id)`. `tools`, `runs` and `traces` have a method for each request."""
 
     def __init__(self, client: Client, id: str) -> None:
         self.client = client
         self.id = id
+        self._send = partial(client._send, session=id)
+        self.tools = Tools(self._send)
+        self.runs = Runs(self._send)
+        self.traces = Traces(self._send)
 
     async def publish(
         self,
+        role: t.Role,
         result: t.ImplementerResult | t.ReviewerResult | t.ObserverResult | Mapping[str, Any] | str | bytes,
         *,
-        role: t.Role,
         wait: bool = False,
         message_id: str | None = None,
         timeout: float = 30.0,
@@ -251,87 +280,35 @@ class Session:
         the session has read it. A dict may have the fields of its role alone; text is repaired where that is possible.
         """
         if role not in t.RESULTS:
-            raise ThroughlineError("schema_invalid", f"role is {role!r}: use one of {', '.join(t.RESULTS)}")
+            raise ThroughlineError("schema_invalid", f"role is {role!r}: use {', '.join(t.RESULTS)}")
         if isinstance(result, (str, bytes)):
-            data = result.encode() if isinstance(result, str) else result
+            # A text may hold halves of characters, if its bytes were not UTF-8.
+            data = result.encode(errors="replace") if isinstance(result, str) else result
         elif not isinstance(result, Mapping):
             use = "give a dict, or the text that the agent returned"
             raise ThroughlineError("schema_invalid", f"result is a {type(result).__name__}: {use}")
         else:
             _check_fields(result, role)
-            data = json.dumps(result).encode()
-        if message_id is not None and not _MESSAGE_ID.match(message_id):
+            data = _json(result, "result")
+        if message_id is not None and not (isinstance(message_id, str) and _MESSAGE_ID.match(message_id)):
             use = "use 1 to 256 printable ASCII characters without spaces"
             raise ThroughlineError("schema_invalid", f"message_id is {message_id!r}: {use}")
         # No one else can guess it, and so no one else can use it first.
         id = message_id or f"{self.id}:{secrets.token_hex(16)}"
-        subject = f"dispatch.{self.id}.{role}"
-        published, attempts = await self.client._publish(subject, data, id, timeout)
-        duplicate = published.duplicate and message_id is not None and attempts == 1
-        result_of = await self.result(published.sequence) if wait else None
-        return Published(published.sequence, duplicate, result_of)
+        published, attempts = await self.client._publish(f"dispatch.{self.id}.{role}", data, id, timeout)
+        stored = Published(published.sequence, published.duplicate and message_id is not None and attempts == 1)
+        return replace(stored, result=await self._result_of(stored)) if wait else stored
 
-    async def result(self, sequence: int) -> t.DispatchResult:
-        """Waits until the session has read a published result; returns its facts, or why it was rejected."""
-        return await self.tool("dispatch-show", dispatch=sequence, timeout_ms=self._patience_ms())
-
-    async def prompt(self, task_id: str, task_prompt: str, **options: Unpack[t.PromptOptions]) -> t.DispatchReply:
-        """Compiles the next prompt of a task; with `after`, one that knows the result published at that sequence."""
-        waiting = {"after_timeout_ms": self._patience_ms()} if options.get("after") is not None else {}
-        body = {"task_id": task_id, "task_prompt": task_prompt, **waiting, **options}
-        return await self._request("prompt.compile", body)
-
-    async def task_add(self, content: str, **options: Unpack[t.TaskAddOptions]) -> t.Task:
-        """Adds a task to the board."""
-        return (await self.tool("task-add", content=content, **options))["task"]
-
-    async def task_list(self, status: t.TaskStatus | None = None) -> list[t.Task]:
-        """Returns the tasks of the board, optionally of one status."""
-        return (await self.tool("task-list", status=status))["tasks"]
-
-    async def task_claim(self, agent: str, id: str | None = None) -> t.NextTask:
-        """Claims the next task for an agent, or the task `id`: `task` is from the board, or null, `plan` from the plan."""
-        return await self.tool("task-next", claim=agent, id=id)
-
-    async def task_release(self, id: str, **options: Unpack[t.TaskReleaseOptions]) -> t.Task | None:
-        """Releases a claimed task, with a `note` for the next agent."""
-        return (await self.tool("task-release", id=id, **options))["task"]
-
-    async def task_status(self, id: str, status: t.TaskStatus, reason: str | None = None) -> t.Task:
-        """Sets the status of a task of the board."""
-        return (await self.tool("task-status", id=id, status=status, reason=reason))["task"]
-
-    async def task_complete(self, id: str) -> t.Task:
-        """Sets a task of the board to completed."""
-        return await self.task_status(id, "completed")
-
-    async def note_add(self, content: str, type: t.NoteType | None = None) -> t.Note:
-        """Writes a note for later agents."""
-        return (await self.tool("note-add", content=content, type=type))["note"]
-
-    async def note_list(self, type: t.NoteType | None = None) -> list[t.Note]:
-        """Returns the notes of the session, optionally of one type."""
-        return (await self.tool("note-list", type=type))["notes"]
-
-    async def inbox_add(self, content: str) -> t.Message:
-        """Leaves a message for the next agent."""
-        return (await self.tool("inbox-add", content=content))["message"]
-
-    async def fact_find(self, text: str | None = None, **options: Unpack[t.FactFindOptions]) -> list[t.FoundFact]:
-        """Returns the facts that hold these words, the best first."""
-        return (await self.tool("fact-find", text=text, **options))["facts"]
-
-    async def recall(self, query: str, **options: Unpack[t.RecallOptions]) -> t.Recalled:
-        """Searches what the session remembers, by words and by meaning: items, and lines for a prompt."""
-        return await self.tool("recall", query=query, **options)
-
-    async def answer(self, task: str, answer: str, **options: Unpack[t.AnswerOptions]) -> t.Answer:
-        """Answers the open questions of a task, or the one that `question` names."""
-        return (await self.tool("blocker-answer", task=task, answer=answer, **options))["answer"]
-
-    async def run_status(self) -> t.RunStatus:
-        """Returns the progress of the session: the next action of each task, what stalled, and what waits for a person."""
-        return await self._request("run.status", {})
+    @overload
+    async def compile(self, **request: Unpack[t.DispatchRequest]) -> t.DispatchReply: ...
+    @overload
+    async def compile(self, **request: Unpack[t.IterationRequest]) -> t.IterationReply: ...
+    @overload
+    async def compile(self, **request: Unpack[t.SessionStartRequest]) -> t.SessionStartReply: ...
+    async def compile(self, **request: Any) -> Any:
+        """Requests the next prompt, which has the kind of the request; with `after`, one that knows that result."""
+        waiting = {"after_timeout_ms": self._patience_ms()} if request.get("after") is not None else {}
+        return await self._send("prompt.compile", {**waiting, **request})
 
     async def watch(self, after: int | None = None) -> AsyncGenerator[t.TimelineEntry, None]:
         """Yields what happens in the session from now on, or after a sequence: results, commands and traces.
@@ -346,7 +323,7 @@ class Session:
         subjects = [f"session.{self.id}.>", f"sessions.*.{self.id}.>"]
         heard = [await self.client._nc.subscribe(subject, cb=on_event) for subject in subjects]
         try:
-            at = after if after is not None else (await self.tool("timeline-list", limit=1))["sequence"]
+            at = after if after is not None else (await self.tools.timeline_list(limit=1))["sequence"]
             looks, pause = len(_LOOK_AGAIN), 0.25
             while True:
                 moved.clear()
@@ -372,29 +349,33 @@ class Session:
                 for each in heard:
                     await each.unsubscribe()
 
-    async def tool(self, name: str, /, **fields: Any) -> Any:
-        """Calls any tool by its name, such as `tool("note-list")`; a field that is None is left out."""
-        return await self._request(f"tool.{name}", fields)
-
     async def _since(self, after: int) -> tuple[list[t.TimelineEntry], int]:
-        entries: list[t.TimelineEntry] = []
-        page = await self.tool("timeline-list", kinds=_KINDS, after=after, limit=500)
-        # The newest first: a later page may see more than the first one did.
-        through = max(after, page["sequence"])
-        entries += page["entries"]
+        listed = partial(self.tools.timeline_list, kinds=["result", "rejected", "command", "trace"], limit=500)
+        page = await listed(after=after)
+        # The newest first: a later page may see more than the first one did. A session that was replaced is followed from its end.
+        through, entries = page["sequence"], page["entries"]
         while "next" in page:
-            page = await self.tool("timeline-list", kinds=_KINDS, after=after, limit=500, cursor=page["next"])
+            page = await listed(after=after, cursor=page["next"])
             entries += page["entries"]
         return entries[::-1], through
 
-    async def _request(self, subject: str, fields: Mapping[str, Any]) -> Any:
-        # `is` and `from` are words of Python: `is_` stands for them.
-        given = {name.rstrip("_"): value for name, value in fields.items() if value is not None}
-        return await self.client.request(subject, {**given, "session": self.id})
+    async def _result_of(self, stored: Published) -> t.DispatchShowReply:
+        try:
+            return await self.tools.dispatch_show(dispatch=stored.sequence, timeout_ms=self._patience_ms())
+        except ThroughlineError as error:
+            message = f"stored as dispatch {stored.sequence}, but what became of it is not known: {error.message}"
+            raise ThroughlineError(error.code, message, {**error.details, "dispatch": stored.sequence}) from error
 
     def _patience_ms(self) -> int:
         """The service's own time is shorter: its refusal explains the state, a timeout of ours would not."""
         return int(self.client._timeout * 800)
+
+
+def _json(value: Mapping[str, Any], name: str) -> bytes:
+    try:
+        return json.dumps(value, allow_nan=False).encode()
+    except (TypeError, ValueError) as fault:
+        raise ThroughlineError("schema_invalid", f"{name} cannot be written as JSON: {fault}") from fault
 
 
 def _check_fields(result: Mapping[str, Any], role: t.Role) -> None:
@@ -402,6 +383,6 @@ def _check_fields(result: Mapping[str, Any], role: t.Role) -> None:
     known = t.RESULTS[role].__annotations__
     for name in result:
         if name not in known:
-            near = difflib.get_close_matches(name, known, 1)
+            near = difflib.get_close_matches(str(name), known, 1)
             use = f"did you mean {near[0]}?" if near else f"use one of {', '.join(known)}"
             raise ThroughlineError("schema_invalid", f"{name} is not a field of a result of role {role}: {use}")

@@ -6,6 +6,7 @@ from typing import Any, Mapping
 import nats.errors
 from nats.js.errors import APIError, NoStreamResponseError
 
+from .groups import spelled
 from .types import FIXES
 
 
@@ -29,6 +30,16 @@ class ThroughlineError(Exception):
 
 _STORE_FULL = {10023, 10025, 10028, 10047, 10077}
 _GONE = (nats.errors.ConnectionClosedError, nats.errors.ConnectionDrainingError)
+
+
+def refusal_of(reply: Any, status: str) -> ThroughlineError:
+    """Returns the error that a service answers with."""
+    match reply:
+        case {"error": {"code": str(code), "message": str(message), **more}}:
+            details = spelled(more.get("details"))
+            return ThroughlineError(code, message, details if isinstance(details, dict) else None)
+        case _:
+            return ThroughlineError("internal", status or "the service failed")
 
 
 def error_of(fault: BaseException, subject: str) -> ThroughlineError:

@@ -3,23 +3,15 @@
 import asyncio
 import threading
 from functools import update_wrapper
-from typing import Any, Callable, Concatenate, Coroutine, Iterator, Mapping, ParamSpec, Self, TypeVar
+from typing import Any, Callable, Coroutine, Iterator, Mapping, ParamSpec, Self, TypeVar, Unpack, overload
 
 from . import client as aio
 from . import types as t
+from .groups import SyncGroup, blocking
+from .methods import SyncClientTools, SyncLearnings, SyncProposals, SyncRuns, SyncTools, SyncTraces
 
 P = ParamSpec("P")
 R = TypeVar("R")
-
-
-def _blocking(
-    method: Callable[Concatenate[aio.Session, P], Coroutine[Any, Any, R]],
-) -> "Callable[Concatenate[Session, P], R]":
-    def call(self: "Session", /, *args: P.args, **kwargs: P.kwargs) -> R:
-        return self._client._run(method(self._session, *args, **kwargs))
-
-    update_wrapper(call, method)
-    return call
 
 
 def _connecting(_: Callable[P, object]) -> "Callable[P, Client]":
@@ -45,6 +37,9 @@ class Client:
         except BaseException:
             self._stop()
             raise
+        self.tools = SyncClientTools(self._run, self._client.tools)
+        self.learnings = SyncLearnings(self._run, self._client.learnings)
+        self.proposals = SyncProposals(self._run, self._client.proposals)
 
     def session(self, id: str) -> "Session":
         """Returns a handle on a session, which need not exist yet."""
@@ -75,43 +70,39 @@ class Client:
         self._loop.close()
 
 
-class Session:
+class Session(SyncGroup):
     """A session of a client: the methods of `throughline_memory.Session`, each of which waits for its reply."""
 
     def __init__(self, client: Client, session: aio.Session) -> None:
-        self._client = client
-        self._session = session
+        super().__init__(client._run, session)
         self.id = session.id
+        self.tools = SyncTools(client._run, session.tools)
+        self.runs = SyncRuns(client._run, session.runs)
+        self.traces = SyncTraces(client._run, session.traces)
 
-    publish = _blocking(aio.Session.publish)
-    result = _blocking(aio.Session.result)
-    prompt = _blocking(aio.Session.prompt)
-    task_add = _blocking(aio.Session.task_add)
-    task_list = _blocking(aio.Session.task_list)
-    task_claim = _blocking(aio.Session.task_claim)
-    task_release = _blocking(aio.Session.task_release)
-    task_status = _blocking(aio.Session.task_status)
-    task_complete = _blocking(aio.Session.task_complete)
-    note_add = _blocking(aio.Session.note_add)
-    note_list = _blocking(aio.Session.note_list)
-    inbox_add = _blocking(aio.Session.inbox_add)
-    fact_find = _blocking(aio.Session.fact_find)
-    recall = _blocking(aio.Session.recall)
-    answer = _blocking(aio.Session.answer)
-    run_status = _blocking(aio.Session.run_status)
-    tool = _blocking(aio.Session.tool)
+    publish = blocking(aio.Session.publish)
+
+    @overload
+    def compile(self, **request: Unpack[t.DispatchRequest]) -> t.DispatchReply: ...
+    @overload
+    def compile(self, **request: Unpack[t.IterationRequest]) -> t.IterationReply: ...
+    @overload
+    def compile(self, **request: Unpack[t.SessionStartRequest]) -> t.SessionStartReply: ...
+    def compile(self, **request: Any) -> Any:
+        """Requests the next prompt, as `throughline_memory.Session.compile` does."""
+        return self._run(self._of.compile(**request))
 
     def watch(self, after: int | None = None) -> Iterator[t.TimelineEntry]:
         """Yields what happens in the session, as `throughline_memory.Session.watch` does."""
-        events = self._session.watch(after)
+        events = self._of.watch(after)
         try:
             while True:
                 try:
-                    yield self._client._run(_next(events))
+                    yield self._run(_next(events))
                 except StopAsyncIteration:
                     return
         finally:
-            self._client._run(_closed(events))
+            self._run(_closed(events))
 
 
 async def _connected(*args: Any, **kwargs: Any) -> aio.Client:
