@@ -32,6 +32,11 @@ const fileFields = {
       .optional()
       .describe('Files that are open, relative to the project or absolute.'),
     cwd: hintedPath.optional().describe('The folder in which the agent works.'),
+    gone: z
+      .array(hintedPath)
+      .max(50, 'must be at most 50 files')
+      .optional()
+      .describe('Files of a reply that do not exist where the agent works.'),
   }).optional(),
 };
 

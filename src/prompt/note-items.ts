@@ -28,6 +28,8 @@ export interface NoteContext {
   readonly commitOf: (task: string) => string | undefined;
   /** True if the reader can look at the task: it is on the board or in the plan. */
   readonly isOpen: (task: string) => boolean;
+  /** Files that do not exist where the reader works. */
+  readonly gone: readonly string[];
   /** What statements replaced, by their ids. */
   readonly replaced: ReadonlyMap<string, SessionFact>;
 }
@@ -186,14 +188,17 @@ const CONVERSATION = /^([a-z]+)-[0-9a-f]{6}$/;
 
 /**
  * Returns where a fact comes from: what it replaced, its id, who said it, its task with the commit, and the day. Only its id and the
- * day, if it is to be brief.
+ * day, if it is to be brief. A file that it names and that is gone comes last.
  */
 export function referenceOf(fact: SessionFact, context: NoteContext, isBrief = false): string {
   const { ref, sourceTaskId: task, validFrom, scope } = fact;
-  const { session, newest, now, isOpen, commitOf, replaced } = context;
+  const { session, newest, now, isOpen, commitOf, gone, replaced } = context;
   const before = replaced.get(ref ?? '');
   const day = dayOf(validFrom, newest, now);
-  if (isBrief && ref !== undefined) return ` [${ref}, ${day}]`;
+  const missing = gone.find((path) => fact.subject === path || fact.object.includes(path));
+  const end =
+    missing === undefined ? day : `${day}, not found here: ${quoted(missing).replace(/[[\]]/g, '')}`;
+  if (isBrief && ref !== undefined) return ` [${ref}, ${end}]`;
   // What it replaced is said, so that nobody goes back to it unknowingly.
   const instead = before && ` (replaces: ${clipText(quoted(before.object), MAX_REPLACED)})`;
   const from = [
@@ -202,7 +207,7 @@ export function referenceOf(fact: SessionFact, context: NoteContext, isBrief = f
     ...whoSaid(fact),
     ...(scope === undefined ? [] : [quoted(Object.values(scope).flat().join(' ')).replace(/[[\]]/g, '')]),
     ...(ref === undefined || (ref !== task && isOpen(task)) ? [taskName(task, commitOf(task))] : []),
-    day,
+    end,
   ];
   return `${instead ?? ''} [${from.join(', ')}]`;
 }

@@ -144,11 +144,13 @@ export function memoryOf(state: SessionState, query: MemoryAsked, room: number, 
   const { text, taskId, maxFiles, hints } = query;
   const [past, store, ledgers] = [pastOf(state), factsOf(state), ledgersOf(state)];
   const index = store.index();
-  const { files: candidates, similar } = recall(past, {
+  const { files: known, similar } = recall(past, {
     ...{ text, explain: query.explain },
     maxFiles: Math.max(maxFiles, CONSIDERED),
     ...{ open: hints?.files, folder: hints?.cwd },
   });
+  const { gone = [] } = hints ?? {};
+  const candidates = known.filter(({ path }) => !gone.includes(path));
   // The ledger of the task lists the files that it has changed itself.
   const changed = new Set(ledgers.get(taskId)?.work.files);
   const others = candidates.slice(0, maxFiles).filter(({ path }) => !changed.has(path));
@@ -217,11 +219,11 @@ export function memoryOf(state: SessionState, query: MemoryAsked, room: number, 
     return [
       ...(isSentBack(ledgers.get(task)) ? ['| Sent back by its review'] : []),
       ...demandsPart(unsaid, summary),
-      ...filesPart(filesOf.get(task) ?? []),
+      ...filesPart((filesOf.get(task) ?? []).filter((path) => !gone.includes(path))),
       ...alikePart(alikeOf.get(task) ?? 0),
     ];
   };
-  const context = contextOf(state, query.now);
+  const context = contextOf(state, query.now, gone);
   const sections = recordOf(NOTE_SECTIONS, (name): Item[] => {
     if (name === 'files') return wholeItems(files.map(fileLine));
     if (name === 'perhaps') return wholeItems(perhaps.length === 0 ? [] : [perhapsLine(perhaps)]);
@@ -244,11 +246,16 @@ export function memoryOf(state: SessionState, query: MemoryAsked, room: number, 
   };
 }
 
-export function contextOf(state: SessionState, now: string | undefined): NoteContext {
+/** @param gone files that do not exist where the reader works */
+export function contextOf(
+  state: SessionState,
+  now: string | undefined,
+  gone: readonly string[] = [],
+): NoteContext {
   const store = factsOf(state);
   const planned = new Set(state.run?.document.tasks.map(({ id }) => id));
   return {
-    ...{ newest: state.lastEventAt, now, replaced: store.replaced() },
+    ...{ newest: state.lastEventAt, now, gone, replaced: store.replaced() },
     isOpen: (task) => planned.has(task) || state.board.tasks.has(task),
     commitOf(task) {
       const known = store.index().ofTask(task);

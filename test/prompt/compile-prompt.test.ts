@@ -6,7 +6,15 @@ import { createFactId } from '../../src/memory/facts/fact-types.js';
 import { evolve } from '../../src/memory/session/evolve-session.js';
 import { emptyState, type SessionState } from '../../src/memory/session/session-state.js';
 import { compilePrompt } from '../../src/prompt/compile-prompt.js';
-import { hostileTexts, implementer, recorded, reviewer, roleResults, stored } from '../support/builders.js';
+import {
+  hostileTexts,
+  implementer,
+  observer,
+  recorded,
+  reviewer,
+  roleResults,
+  stored,
+} from '../support/builders.js';
 import { inPrompt, ranked } from '../support/learnings.js';
 import * as fc from '../support/properties.js';
 import { explained } from './parts.js';
@@ -295,6 +303,24 @@ describe('the likely files of a prompt', () => {
         request({ taskPrompt: 'make it better', hints, explain: true }),
       ).considered?.files.some(({ path }) => path === 'docs/router.md');
     expect([docs(), docs({ cwd: '/home/me/project/docs' })]).toEqual([false, true]);
+  });
+
+  it('offers no file that does not exist where the agent works, and a line that names one says so', () => {
+    const state = stateAfter(
+      recorded(1, said('1', 'parse cookies', 'src/cookie.ts', 'test/cookie.test.ts')),
+      recorded(
+        2,
+        observer({ facts: [{ subject: 'lock', relation: 'found', object: 'src/cookie.ts holds it' }] }),
+      ),
+    );
+    const hints = { gone: ['src/cookie.ts'] };
+    const asked = request({ taskPrompt: 'cookies hold the lock', hints });
+    const start = compileRequest.parse({ kind: 'session-start', session: 'demo', hints });
+    const about = ({ prompt }: { readonly prompt: string }) => prompt.match(/.*src.cookie.ts.*/g);
+    expect(about(compilePrompt(state, start))).toEqual(['Found: src/cookie.ts holds it']);
+    const [line, ...others] = about(compilePrompt(state, asked)) ?? [];
+    expect(line).toMatch(/, not found here: src.cookie.ts\]$/);
+    expect(others).toEqual([]);
   });
 
   it('the likely files that are worth least go first where the prompt has no room', () => {

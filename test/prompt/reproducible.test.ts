@@ -35,7 +35,11 @@ const asked = {
   maxFacts: fc.nat(12),
   maxFiles: fc.nat(12),
   explain: fc.boolean(),
-  hints: fc.constantFrom<CompileRequestInput['hints']>(undefined, { files: ['src/3.ts'], cwd: 'src' }),
+  hints: fc.constantFrom<CompileRequestInput['hints']>(undefined, {
+    files: ['src/3.ts'],
+    cwd: 'src',
+    gone: ['src/4.ts'],
+  }),
   budget: fc.constantFrom(undefined, { inputTokens: 1200 }, { inputTokens: 5000 }),
   taskPrompt: said,
 };

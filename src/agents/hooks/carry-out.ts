@@ -7,6 +7,7 @@ import type { ThroughlineClient } from '../../sdk/throughline-client.js';
 import { withinDeadline } from '../../shared/deadlines.js';
 import { clipText, quoted } from '../../shared/text.js';
 import { type AgentSession, openOwnSession } from '../agent-session.js';
+import { compiledHere } from '../files-here.js';
 import { stopped } from './agent-stop.js';
 import {
   type Answering,
@@ -112,7 +113,10 @@ async function sessionStart(call: HookCall, tools: HookTools, client: Throughlin
     return (await compacted) ?? '';
   }
   const request = { kind: 'session-start', session, project, branch, now: new Date().toISOString() } as const;
-  const compiled = () => caughtUp(tools, (waiting) => client.compile({ ...request, ...waiting }));
+  const compiled = () =>
+    compiledHere(call.directory, (more) =>
+      caughtUp(tools, (waiting) => client.compile({ ...request, ...more, ...waiting })),
+    );
   let reply = await compiled();
   if (reply.sequence === 0 && !tools.at.isPaused && (await openSession(tools, client)))
     reply = await compiled();
@@ -192,7 +196,7 @@ async function promptSubmitted(call: HookCall, tools: HookTools, unkept: Waiting
       if (call.prompt.includes(BEGIN)) return undefined;
       const task = namedTask(call.prompt);
       if (task === undefined) return linesFor({ ...call, prompt: request }, tools, client);
-      return taskContext(task, request, tools, client);
+      return taskContext(task, request, call, tools, client);
     };
     const news = isFirst ? undefined : newsFor(call, tools, client);
     const parts = [start, ...(await Promise.all([news, known(), sent]))];
@@ -262,11 +266,19 @@ function toldKey(call: HookCall, tools: HookTools): string {
 }
 
 /** Returns the dispatch prompt of a task without the task itself; undefined if the session knows nothing about it. */
-async function taskContext(taskId: string, taskPrompt: string, tools: HookTools, client: ThroughlineClient) {
+async function taskContext(
+  taskId: string,
+  taskPrompt: string,
+  { directory }: HookCall,
+  tools: HookTools,
+  client: ThroughlineClient,
+) {
   const request = dispatchOf(tools.at, taskId, taskPrompt, 'implementer');
   const budget = { inputTokens: tools.client.contextTokens };
-  const reply = await caughtUp(tools, (waiting) =>
-    client.compile({ kind: 'dispatch', ...request, budget, include: ['messages'], ...waiting }),
+  const reply = await compiledHere(directory, (more) =>
+    caughtUp(tools, (waiting) =>
+      client.compile({ kind: 'dispatch', ...request, budget, include: ['messages'], ...more, ...waiting }),
+    ),
   );
   if (reply.sequence === 0) return undefined;
   const tail = reply.messages.at(-1)?.content ?? '';
@@ -295,13 +307,13 @@ async function beforeAgent(call: HookCall, tools: HookTools): Promise<HookAnswer
   const { agents } = tools.at;
   const client = await tools.connect();
   if (onlyReads(name, tools.client.readers, agents)) {
-    const context = await taskContext(task, prompt, tools, client);
+    const context = await taskContext(task, prompt, call, tools, client);
     return context === undefined ? undefined : { ...call.input, [fields.prompt]: `${prompt}\n\n${context}` };
   }
   const role = name === '' ? undefined : roleOfAgent(name, agents);
   const request = dispatchOf(tools.at, task, prompt, role ?? 'implementer');
-  const reply = await caughtUp(tools, (waiting) =>
-    client.compile({ kind: 'dispatch', ...request, ...waiting }),
+  const reply = await compiledHere(call.directory, (more) =>
+    caughtUp(tools, (waiting) => client.compile({ kind: 'dispatch', ...request, ...more, ...waiting })),
   );
   owes(role ?? 'implementer');
   return { ...call.input, [fields.prompt]: reply.prompt };

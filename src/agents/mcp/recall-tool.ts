@@ -5,6 +5,7 @@ import type { Note } from '../../memory/facts/fact-types.js';
 import type { InboxMessage } from '../../memory/session/session-state.js';
 import { quoted } from '../../shared/text.js';
 import { leftBy } from '../../shared/wire-words.js';
+import { compiledHere } from '../files-here.js';
 import { type KnownTask, knownTask, type McpInput, type McpTool, type Memory, needed } from './mcp-tools.js';
 
 const DEFAULT_LIMIT = 10;
@@ -57,10 +58,14 @@ async function compiled(
   const common = { session, project, after, budget };
   if (task === undefined) {
     const now = new Date().toISOString();
-    return client.compile({ kind: 'session-start', ...common, taskPrompt: prompt, now });
+    return compiledHere(process.cwd(), (more) =>
+      client.compile({ kind: 'session-start', ...common, ...more, taskPrompt: prompt, now }),
+    );
   }
   const taskPrompt = prompt ?? (known.text === undefined ? `Task ${task}` : undefined);
-  return client.compile({ ...common, taskId: task, taskPrompt, role, include: ['messages'] });
+  return compiledHere(process.cwd(), (more) =>
+    client.compile({ ...common, ...more, taskId: task, taskPrompt, role, include: ['messages'] }),
+  );
 }
 
 /** `note`: notes and messages between agents. */

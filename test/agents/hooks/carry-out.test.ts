@@ -1,4 +1,4 @@
-import { appendFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
@@ -505,6 +505,19 @@ describe('an agent at work', () => {
     expect(JSON.parse(await place.run('claude', start)).hookSpecificOutput.additionalContext).toBe(
       `so far\n\n[Recent Steps]\na step\n\nwhat is known\n\n${LINES_WANTED}`,
     );
+  });
+
+  it('a start that names files which are not there is compiled again without them', async () => {
+    const context = 'src/gone.ts src/here.ts https://a.org/b.html example.com/c.html';
+    const place = hookPlace({ context });
+    mkdirSync(join(place.stateDir, 'src'));
+    writeFileSync(join(place.stateDir, 'src/here.ts'), '');
+    const start = { ...base, cwd: place.stateDir, hook_event_name: 'SessionStart', source: 'startup' };
+    await place.run('claude', start);
+    const hints = place.asked.flatMap(({ subject, body }) =>
+      subject.startsWith('prompt.compile') ? [(body as { hints?: object }).hints] : [],
+    );
+    expect(hints).toEqual([undefined, { gone: ['src/gone.ts'] }]);
   });
 
   it('a start asks for labelled lines, unless agents.lines is false', async () => {

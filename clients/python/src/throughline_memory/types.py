@@ -2748,6 +2748,8 @@ class DispatchRequestHints(TypedDict):
     """Files that are open, relative to the project or absolute."""
     cwd: NotRequired[str]
     """The folder in which the agent works."""
+    gone: NotRequired[list[str]]
+    """Files of a reply that do not exist where the agent works."""
 
 
 class DispatchRequestBudget(TypedDict):
@@ -2817,6 +2819,8 @@ class IterationRequestHints(TypedDict):
     """Files that are open, relative to the project or absolute."""
     cwd: NotRequired[str]
     """The folder in which the agent works."""
+    gone: NotRequired[list[str]]
+    """Files of a reply that do not exist where the agent works."""
 
 
 class IterationRequestBudget(TypedDict):
@@ -2888,6 +2892,8 @@ class SessionStartRequestHints(TypedDict):
     """Files that are open, relative to the project or absolute."""
     cwd: NotRequired[str]
     """The folder in which the agent works."""
+    gone: NotRequired[list[str]]
+    """Files of a reply that do not exist where the agent works."""
 
 
 class SessionStartRequestBudget(TypedDict):

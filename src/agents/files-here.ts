@@ -1,0 +1,24 @@
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { gitAbove } from '../config/git-repository.js';
+
+/** A path inside a project; the first part of a web address has a dot. */
+const PATH = /(?<![\w./:@-])\.?[\w@-]+(?:\/[\w@.-]+){0,30}\/[\w@.-]+\.\w{1,8}(?![\w/])/g;
+const MOST = 50;
+
+/**
+ * Compiles a prompt, and again if it names files that do not exist where the agent works, so that it offers none of them.
+ *
+ * @param compile takes what is to be added to the request
+ */
+export async function compiledHere<Reply extends { readonly prompt: string }>(
+  directory: string,
+  compile: (more: { readonly hints?: { readonly gone: string[] } }) => Promise<Reply>,
+): Promise<Reply> {
+  const reply = await compile({});
+  const git = gitAbove(directory);
+  const folders = git === undefined ? [directory] : [directory, dirname(git)];
+  const isGone = (path: string) => !folders.some((folder) => existsSync(join(folder, path)));
+  const gone = [...new Set(reply.prompt.match(PATH))].filter(isGone);
+  return gone.length === 0 ? reply : compile({ hints: { gone: gone.slice(0, MOST) } });
+}
