@@ -1,5 +1,5 @@
 import './globals.js';
-import { discoveredServer } from './config/config.js';
+import { discoveredServer, tokenOfNamed } from './config/config.js';
 import { addressOf } from './config/user-server.js';
 import { checkOptions } from './contracts/errors.js';
 import { tracedTransport } from './engine/monitoring/tracing.js';
@@ -76,8 +76,8 @@ export { type ClientOptions, ThroughlineClient } from './sdk/throughline-client.
 export type { WatchedEvent, WatchInput } from './sdk/watch-session.js';
 
 /**
- * Server and credentials. Credentials and TLS have the same names as in the configuration. Reads only `NATS_URL` and
- * `XDG_STATE_HOME` from the environment.
+ * Server and credentials. Credentials and TLS have the same names as in the configuration. Reads only `NATS_URL`, `NATS_TOKEN`
+ * and `XDG_STATE_HOME` from the environment, the first two if no option names a server or credentials.
  */
 export interface ConnectOptions extends NatsAccess {
   /**
@@ -111,11 +111,13 @@ const CONNECT_OPTIONS: Readonly<Record<keyof ConnectOptions, true>> = {
  */
 export async function connectThroughline(options: ConnectOptions = {}): Promise<ThroughlineClient> {
   checkOptions(options, CONNECT_OPTIONS, 'connectThroughline');
-  const { url, name, timeoutMs = 10_000, traceSessions, ...access } = options;
+  const { url, name, timeoutMs = 10_000, traceSessions, ...given } = options;
+  const { user, token, nkey, creds } = given;
+  const isNamed = (url ?? user ?? token ?? nkey ?? creds) !== undefined;
   const connection = await connectNats({
     url: url ?? addressOf(discoveredServer()),
     name: name ?? 'throughline client',
-    access,
+    access: isNamed ? given : { ...given, token: tokenOfNamed() },
     logger: silentLogger,
     timeoutMs,
   });

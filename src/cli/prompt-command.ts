@@ -248,7 +248,7 @@ function addShow(parent: Command): void {
 async function compiledAgain(client: ThroughlineClient, { prompt, request }: ToolReply<'prompt-show'>) {
   if (prompt.cut)
     note(`-- the request of prompt ${prompt.id} was kept without some of its text: it may have been another`);
-  const reply = await client.compilePast(request as CompileRequestInput & { asOf: number });
+  const reply = await client.send('prompt.past', request);
   if (reply.vectors !== prompt.vectors) {
     const [before, now] = [prompt.vectors, reply.vectors].map((name = 'none') => name);
     note(

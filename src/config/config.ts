@@ -121,6 +121,11 @@ export function discoveredServer(env: Variables = process.env): ServerInUse {
   return serverInUse(stateDirOf(env), { natsUrl: env.NATS_URL || undefined });
 }
 
+/** Returns the token of `NATS_URL`: `throughline up --auth` prints a line that sets both. */
+export function tokenOfNamed({ NATS_URL, NATS_TOKEN }: Variables = process.env): string | undefined {
+  return (NATS_URL && NATS_TOKEN) || undefined;
+}
+
 /** Variables that any program may need and that hold no secret. */
 export const USUAL_VARIABLES = [
   ...['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'TERM', 'TMPDIR', 'TZ', 'LANG', 'LC_ALL', 'LC_CTYPE'],

@@ -99,13 +99,6 @@ export class ThroughlineClient {
     return this.#send('prompt.compile', { ...waiting, ...request });
   }
 
-  /** Compiles a prompt as of the event at `asOf`. It is neither counted nor kept, so read-only users may request it. */
-  async compilePast<Request extends CompileRequestInput & { readonly asOf: number }>(
-    request: Request,
-  ): Promise<CompileReplyTo<Request>> {
-    return this.#send('prompt.past', request);
-  }
-
   /**
    * Yields what happens in a session from now on, in its order: results, rejected results, commands and traces. Ends with
    * `signal` or `close`, and continues after a lost connection.

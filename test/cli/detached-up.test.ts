@@ -1,10 +1,11 @@
 import { once } from 'node:events';
-import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { lineForPeople, stopDetached } from '../../src/cli/detached-up.js';
+import { connectThroughline } from '../../src/index.js';
 import { isRunning } from '../../src/nats/server/process-identity.js';
 import { storeUse } from '../../src/nats/server/server-store.js';
 import { TOKEN_HEADER } from '../../src/shared/wire-words.js';
@@ -218,6 +219,13 @@ describe('up --detach', () => {
         stderr: expect.stringContaining('auth_failed'),
       });
       const file = join(state, 'throughline', 'server', 'throughline-token');
+      // The line that it prints for a shell serves programs too.
+      vi.stubEnv('NATS_URL', url);
+      vi.stubEnv('NATS_TOKEN', (await readFile(file, 'utf8')).trim());
+      const client = await connectThroughline();
+      expect((await client.tools.sessionList()).sessions).toEqual([]);
+      await client.close();
+      vi.unstubAllEnvs();
       expect((await stat(file)).mode & 0o777).toBe(0o600);
       expect(await up('--no-auth')).toMatchObject({
         code: 2,

@@ -15,8 +15,9 @@ from unittest import mock
 
 import nats
 import throughline_memory
+from nats.aio.msg import Msg
 from throughline_memory import ThroughlineError
-from throughline_memory.discovery import named_server, own_server
+from throughline_memory.discovery import named_server, own_server, token_of_named
 from throughline_memory.groups import spelled
 
 URL = os.environ["NATS_URL"]
@@ -115,8 +116,45 @@ class ClientTest(unittest.IsolatedAsyncioTestCase):
         self.assertLess(time.monotonic() - began, 3)
 
     async def test_access_that_cannot_be_used_is_named(self) -> None:
-        await self.refused("config_invalid", connected("nats://127.0.0.1:x"))
         await self.refused("config_invalid", connected("nats://127.0.0.1:9", creds="/none/such.creds"))
+        for url in ("nats://127.0.0.1:x", "nats://me:se,cret@127.0.0.1:9", "nats://me:se/cret@127.0.0.1:9"):
+            error = await self.refused("config_invalid", connected(url))
+            self.assertNotRegex(f"{error} {error.details}", "me|se,|cret|'se'")
+
+    async def test_a_server_that_is_none_is_not_reached(self) -> None:
+        for greeting in (b"HTTP/1.1 400 Bad Request\r\n\r\n", b"\0" * 200_000, b"INFO [1]\r\n", b"INFO {no}\r\n"):
+
+            async def greet(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+                writer.write(greeting)
+                writer.close()
+
+            async with await asyncio.start_server(greet, "127.0.0.1", 0) as server:
+                port = server.sockets[0].getsockname()[1]
+                await self.refused("unavailable", connected(f"nats://127.0.0.1:{port}", timeout=3.0))
+
+    async def test_what_another_service_answers_is_an_error_that_no_terminal_acts_on(self) -> None:
+        answers = [
+            (b"nope", {}, "internal"),
+            (b"[" * 100_000, {}, "internal"),
+            (b"{}", {"Throughline-Reply-Version": "9"}, "reply_invalid"),
+            (b"", {"Nats-Service-Error-Code": "500", "Nats-Service-Error": "x\x1b[2J"}, "internal"),
+            (b'{"error":{"code":"odd","message":"\\u001b[2J\\n\\u202e"}}', {"Nats-Service-Error-Code": "500"}, "internal"),
+            (b'{"error":5}', {"Nats-Service-Error-Code": "500"}, "internal"),
+        ]
+        nc = await nats.connect(URL)
+        for data, headers, code in answers:
+
+            async def answer(message: Msg) -> None:
+                await nc.publish(message.reply, data, headers=headers)
+
+            subject = f"other.{secrets.token_hex(6)}"
+            await nc.subscribe(subject, cb=answer)
+            # Its PING may go out before what waits.
+            for _ in range(2):
+                await nc.flush()
+            error = await self.refused(code, self.client.request(subject, {}))
+            self.assertTrue(str(error).isprintable() and error.fix)
+        await nc.close()
 
     async def test_a_refusal_is_told_also_when_the_server_resets_the_connection(self) -> None:
         async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -211,6 +249,10 @@ class DiscoveryTest(unittest.TestCase):
             self.assertEqual(named_server(), "nats://team:4222")
             os.environ["NATS_URL"] = "nats://named:4222"
             self.assertEqual(named_server(), "nats://named:4222")
+            os.environ["NATS_TOKEN"] = "secret"
+            self.assertEqual(token_of_named(), "secret")
+            os.environ["NATS_URL"] = ""
+            self.assertIsNone(token_of_named())
 
 
 class SyncTest(unittest.TestCase):
@@ -227,6 +269,8 @@ class SyncTest(unittest.TestCase):
             with self.assertRaises(ThroughlineError):
                 session.tools.task_status(id="TAS-99", status="completed")
             self.assertEqual(client.tools.session_list(text=session.id)["total"], 1)
+        with self.assertRaisesRegex(ThroughlineError, "the client is closed"):
+            session.tools.note_list()
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ import nats
 from nats.aio.client import Client as Nats
 
 from . import types as t
-from .discovery import OwnServer, named_server, own_server, unreached
+from .discovery import OwnServer, named_server, own_server, token_of_named, unreached
 from .errors import ThroughlineError, error_of, refusal_of
 from .groups import spelled
 from .methods import ClientTools, Learnings, Proposals, Runs, Tools, Traces
@@ -63,10 +63,12 @@ def connect(
 ) -> "_Connecting":
     """Connects to NATS: `async with connect() as client`, or `client = await connect()`.
 
-    Without `url`, to `NATS_URL`, else to the server of `throughline team join`, else to your own server, which `throughline up`
-    starts. Several servers are separated by commas. `creds` and `nkey` are paths of files, and need the extra `throughline[nkeys]`. `timeout` limits
-    each request, in seconds.
+    Without `url`, to `NATS_URL`, with `NATS_TOKEN`, else to the server of `throughline team join`, else to your own server, which `throughline up`
+    starts. Several servers are separated by commas. `creds` and `nkey` are paths of files, and need the extra `throughline-memory[nkeys]`.
+    `timeout` limits each request, in seconds.
     """
+    if (url or token or user or creds or nkey) is None:
+        token = token_of_named()
     url = url or named_server()
     nats = Nats if url else OwnServer
     if url is None:
@@ -115,19 +117,21 @@ class _Connecting:
             if len(failures) >= len(servers):
                 raise fault
 
-        at = " and ".join(server.rpartition("@")[2] for server in servers)
+        # A comma in a password has split it: what stands before the last @ is shown of none.
+        at = ",".join(servers).rpartition("@")[2].replace(",", " and ")
         settings: dict[str, Any] = {"max_reconnect_attempts": -1, "reconnect_time_wait": 0.25, "ping_interval": 5}
         try:
-            for server in servers:
-                # Raises for a port that is no number.
-                urlsplit(server if "://" in server else f"//{server}").port
+            _require_ports(servers, at)
             connecting = nc.connect(error_cb=on_error, **settings, **self._options)
             await asyncio.wait_for(connecting, self._timeout)
         except Exception as fault:
             with contextlib.suppress(Exception):
                 await nc.close()
-            if isinstance(fault, (ValueError, FileNotFoundError, ImportError)):
-                use = "check url, creds and nkey; files need the extra throughline[nkeys]"
+            if isinstance(fault, ThroughlineError):
+                raise
+            files = {"user_credentials", "nkeys_seed"} & self._options.keys()
+            if files and isinstance(fault, (ValueError, FileNotFoundError, PermissionError, ImportError)):
+                use = "check creds and nkey; they need the extra throughline-memory[nkeys]"
                 raise ThroughlineError("config_invalid", f"{at}: {fault}: {use}") from fault
             failure = error_of(fault, at)
             if failure.code == "unavailable" and isinstance(nc, OwnServer):
@@ -138,6 +142,16 @@ class _Connecting:
             raise failure from fault
         client._owns = True
         return client
+
+
+def _require_ports(servers: list[str], at: str) -> None:
+    try:
+        for server in servers:
+            # Raises for a port that is no number, and quotes it: it may be part of a password.
+            urlsplit(server if "://" in server else f"//{server}").port
+    except ValueError:
+        use = "use nats://host:port; in a user or a password write / as %2F and a comma as %2C"
+        raise ThroughlineError("config_invalid", f"url, at {at}, has a port that is no number: {use}") from None
 
 
 class Client:
@@ -174,7 +188,7 @@ class Client:
         headers = message.headers or {}
         try:
             reply = json.loads(message.data)
-        except ValueError:
+        except (ValueError, RecursionError):
             reply = None
         if "Nats-Service-Error-Code" in headers:
             raise refusal_of(reply, headers.get("Nats-Service-Error", ""))

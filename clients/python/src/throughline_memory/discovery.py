@@ -29,6 +29,11 @@ def named_server() -> str | None:
     return os.environ.get("NATS_URL") or _text(_state_dir() / "team") or None
 
 
+def token_of_named() -> str | None:
+    """Returns the token of `NATS_URL`: `throughline up --auth` prints a line that sets both."""
+    return os.environ.get("NATS_TOKEN") if os.environ.get("NATS_URL") else None
+
+
 def own_server() -> tuple[str, str | None, int]:
     """Returns the URL, the token and the process of the server of `throughline up`.
 

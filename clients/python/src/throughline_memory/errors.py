@@ -1,6 +1,7 @@
 """The error of this package, and the errors of NATS that become one."""
 
 import asyncio
+import re
 from typing import Any, Mapping
 
 import nats.errors
@@ -10,10 +11,15 @@ from .groups import spelled
 from .types import FIXES
 
 
+_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+"""What would act on a terminal, or forge a line of a log: a message quotes names and values of others."""
+
+
 class ThroughlineError(Exception):
     """A request was refused, or could not be answered. Branch on `code`: it is stable, messages are not."""
 
     def __init__(self, code: str, message: str, details: Mapping[str, Any] | None = None) -> None:
+        message = _UNSEEN.sub(lambda unseen: f"\\u{ord(unseen[0]):04x}", message)
         super().__init__(f"{message} ({code})")
         self.code = code
         """A code of docs/reference/errors.md, such as `not_found`."""
@@ -37,7 +43,7 @@ def refusal_of(reply: Any, status: str) -> ThroughlineError:
     match reply:
         case {"error": {"code": str(code), "message": str(message), **more}}:
             details = spelled(more.get("details"))
-            return ThroughlineError(code, message, details if isinstance(details, dict) else None)
+            return ThroughlineError(code if code in FIXES else "internal", message, details if isinstance(details, dict) else None)
         case _:
             return ThroughlineError("internal", status or "the service failed")
 

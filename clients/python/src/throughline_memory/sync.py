@@ -7,6 +7,7 @@ from typing import Any, Callable, Coroutine, Iterator, Mapping, ParamSpec, Self,
 
 from . import client as aio
 from . import types as t
+from .errors import ThroughlineError
 from .groups import SyncGroup, blocking
 from .methods import SyncClientTools, SyncLearnings, SyncProposals, SyncRuns, SyncTools, SyncTraces
 
@@ -62,6 +63,9 @@ class Client:
         self.close()
 
     def _run(self, work: Coroutine[Any, Any, R]) -> R:
+        if self._loop.is_closed():
+            work.close()
+            raise ThroughlineError("unavailable", "the client is closed", {"closed": True})
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
 
     def _stop(self) -> None:
