@@ -64,7 +64,9 @@ export interface Loaded<State> {
   readonly isWhole: boolean;
 }
 
-/** Events that background work folds at a time: a few milliseconds. */
+/** Events folded in one turn of the event loop: a few milliseconds. */
+const MOST_IN_PART = 8;
+/** Events that background work folds before it pauses. */
 const MOST_IN_STEP = 25;
 
 interface Reads<State> {
@@ -178,8 +180,7 @@ export class StateReader<State extends Sequenced, Event extends { readonly type:
     // Every log is empty before its first event.
     if (sequence > 0 && range.after === 0 && read.through === 0)
       throw fault('not_found', `the log of ${kind} ${key} begins later`);
-    const replayed = this.#fold(folded, read);
-    return { folded, replayed, isWhole: true };
+    return { folded, replayed: await this.#foldInParts(folded, read), isWhole: true };
   }
 
   #lifeOf(key: Token): string {
@@ -241,7 +242,7 @@ export class StateReader<State extends Sequenced, Event extends { readonly type:
       );
       return this.#refresh(key, limit);
     }
-    const replayed = this.#fold(folded, read);
+    const replayed = await this.#foldInParts(folded, read);
     this.#keep(folded, cached !== undefined);
     const isWhole = limit === undefined || read.events.length + read.skipped < limit;
     if (isWhole) this.#readAt.set(folded, begun);
@@ -259,6 +260,18 @@ export class StateReader<State extends Sequenced, Event extends { readonly type:
     // An evicted key must be requested twice again.
     if (isFull && !wasKept && !this.#requestedOnce.delete(key)) this.#requestedOnce.set(key, true);
     else this.#folded.set(key, folded, { size });
+  }
+
+  /** Folds with turns of the event loop between: a log of thousands of events holds up no other request. */
+  async #foldInParts(folded: Folded<State>, read: ReadResult<Event>): Promise<number> {
+    let from = 0;
+    let replayed = 0;
+    for (const { events } = read; events.length - from > MOST_IN_PART; from += MOST_IN_PART) {
+      const part = events.slice(from, from + MOST_IN_PART);
+      replayed += this.#fold(folded, { ...read, events: part, skipped: 0, through: 0, newestCommand: 0 });
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    return replayed + this.#fold(folded, { ...read, events: read.events.slice(from) });
   }
 
   #fold(folded: Folded<State>, read: ReadResult<Event>): number {

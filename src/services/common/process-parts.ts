@@ -31,10 +31,13 @@ import type { Serving, Sessions } from './service-context.js';
 import { foldedMetrics } from './service-metrics.js';
 import { SessionFeed, SessionTable } from './session-table.js';
 
+/** After a command, results are taken in small turns for this long: a caller's next command follows soon. */
+const AWAITED_MS = 1000;
+
 /**
  * Opens the sessions that the services of one process share.
  *
- * `isAwaited` returns true while a command is in progress.
+ * `isAwaited` returns true while a command is in progress, and for a moment after it: the next one often follows.
  */
 export function openSessions(
   nats: NatsPorts,
@@ -53,6 +56,7 @@ export function openSessions(
     secrets: scannerFor(config),
   });
   let commands = 0;
+  let awaitedUntil = 0;
   return {
     ...{ reader, writer, tracker },
     async command(...given) {
@@ -61,9 +65,10 @@ export function openSessions(
         return await command(...given);
       } finally {
         commands -= 1;
+        awaitedUntil = performance.now() + AWAITED_MS;
       }
     },
-    isAwaited: () => commands > 0,
+    isAwaited: () => commands > 0 || performance.now() < awaitedUntil,
   };
 }
 

@@ -25,8 +25,10 @@ const NO_SESSION = '';
 const AT_ONCE_MS = 1;
 /** Dispatches started per turn of the event loop, by number and time: reading has priority, to get past a session's burst. */
 const MOST_A_TURN = 128;
-const TURN_MS = 8;
+const TURN_MS = 2;
 const LOOK_EVERY = 8;
+/** Dispatches in work while a caller waits: the answers to all of them may come before its own. */
+const MOST_BESIDE = 32;
 /** Interval of the warnings during shutdown, and the number of sessions that one names. */
 const WAITS_MS = 5000;
 const MOST_NAMED = 10;
@@ -73,10 +75,10 @@ export async function processRoundRobin(
   }
 
   function isTurnLeft(): boolean {
+    if (isAwaited()) return inWork < MOST_BESIDE && begunThisTurn < LOOK_EVERY;
     if (begunThisTurn === 0) return true;
     if (begunThisTurn >= MOST_A_TURN) return false;
-    if (begunThisTurn % LOOK_EVERY !== 0) return true;
-    return !isAwaited() && now() - turnBeganAt < TURN_MS;
+    return begunThisTurn % LOOK_EVERY !== 0 || now() - turnBeganAt < TURN_MS;
   }
 
   function beginTurn(): void {

@@ -8,14 +8,17 @@ import { soon } from '../../support/soon.js';
 const session = (name: string) => token(name, 'session');
 
 describe('load', () => {
-  it('load folds all events, and then reads nothing but the tail', async () => {
+  it('load folds all events while other requests have their turns, and then reads nothing but the tail', async () => {
     const ports = spiedPorts();
     const reader = ports.reader();
-    const first = await ports.append(DEMO, ...upTo(5));
-    expect(await reader.load(DEMO)).toMatchObject({ replayed: 5, folded: { state: { sequence: first } } });
-    const second = await ports.append(DEMO, 6, 7);
+    const first = await ports.append(DEMO, ...upTo(20));
+    const turn = vi.fn();
+    setImmediate(turn);
+    expect(await reader.load(DEMO)).toMatchObject({ replayed: 20, folded: { state: { sequence: first } } });
+    expect(turn).toHaveBeenCalled();
+    const second = await ports.append(DEMO, 21, 22);
     expect(await reader.load(DEMO)).toMatchObject({ replayed: 2, folded: { state: { sequence: second } } });
-    expect(await reader.load(DEMO)).toMatchObject({ replayed: 0, folded: { sinceSnapshot: 7 } });
+    expect(await reader.load(DEMO)).toMatchObject({ replayed: 0, folded: { sinceSnapshot: 22 } });
     expect(ports.log.read.mock.calls.map(([, range]) => range)).toEqual([
       { after: 0 },
       { after: first },
