@@ -5,9 +5,10 @@ import { connectThroughline, ThroughlineError } from '../../src/index.js';
  *
  * @returns what they came to
  */
-export async function sdkSamples(url: string, session: string) {
+export async function sdkSamples() {
   // #region connectThroughline
-  const client = await connectThroughline({ url });
+  const client = await connectThroughline();
+  const session = 'demo';
   // #endregion
   try {
     // #region session

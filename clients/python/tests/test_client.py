@@ -102,6 +102,12 @@ class ClientTest(unittest.IsolatedAsyncioTestCase):
         self.assertEqual(first.result()["type"], "note.added")
         await events.aclose()
 
+    async def test_a_result_whose_fate_is_not_known_is_said_to_be_stored(self) -> None:
+        late = mock.AsyncMock(side_effect=ThroughlineError("not_caught_up", "too late"))
+        with mock.patch.object(self.session.tools, "dispatch_show", late):
+            error = await self.refused("not_caught_up", self.session.publish("implementer", done("1"), wait=True))
+        self.assertRegex(error.message, f"^stored as dispatch {error.details['dispatch']}, .*: too late$")
+
     async def test_a_connection_of_the_caller_stays_open(self) -> None:
         nc = await nats.connect(URL)
         async with throughline_memory.Client(nc) as client:

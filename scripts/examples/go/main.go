@@ -25,7 +25,7 @@ func main() {
 	if url == "" {
 		log.Fatal(`set NATS_URL to the address that "throughline up" prints`)
 	}
-	nc := must(nats.Connect(url))
+	nc := must(nats.Connect(url, nats.Token(os.Getenv("NATS_TOKEN"))))
 	defer nc.Close()
 	task := ask[struct{ Task *struct{ ID, Content string } }](nc, "tool.task-next", object{"claim": "go"}).Task
 	if task == nil {
