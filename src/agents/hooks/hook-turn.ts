@@ -152,7 +152,12 @@ function withReplaced(text: string, message: string): string {
     .flatMap((paragraph) => sentencesOf(paragraph.text))
     .filter((sentence) => longWords(sentence).some((word) => words.has(word)));
   const sentence = about.find(denies) ?? (isOpen ? about[0] : undefined);
-  return sentence === undefined ? text : `${text} (${clipText(sentence, MAX_ANSWER)})`;
+  return sentence === undefined ? text : `${text} (agent: ${ofAgent(sentence, MAX_ANSWER)})`;
+}
+
+/** Words of the agent within a statement of the user: they neither begin a sentence of the user nor quote one. */
+function ofAgent(text: string, most: number): string {
+  return clipText(text.replaceAll(/\bthe user:/gi, 'the user,').replaceAll('"', "'"), most);
 }
 
 /**
@@ -162,9 +167,9 @@ function withReplaced(text: string, message: string): string {
 function answerTo({ question, options }: PendingQuestion, request: string): string | undefined {
   const reply = oneLine(request);
   if (reply === '' || reply.length > MAX_ANSWER || /[?？]$/.test(reply)) return undefined;
-  const statement = `${clipText(question, MAX_QUESTION)} The user: "${reply}"`;
+  const statement = `${ofAgent(question, MAX_QUESTION)} The user: "${reply}"`;
   const option = options[placeIn(reply, options.length)];
-  if (option !== undefined) return `${statement}: ${clipText(option, MAX_ANSWER)}`;
+  if (option !== undefined) return `${statement}: ${ofAgent(option, MAX_ANSWER)}`;
   const shares = (texts: readonly string[]) => {
     const known = new Set(longWords(texts.join(' ')));
     return longWords(reply).some((word) => known.has(word));

@@ -654,12 +654,37 @@ describe('a turn without a result', () => {
     expect(turns(place)[1].facts[0]).toMatchObject({ object: decided, origin: 'user' });
   });
 
+  it('in the answer to its question the agent does not speak as the user', async () => {
+    const place = hookPlace();
+    await place.run('claude', prompt('Keep the sessions'));
+    await place.run(
+      'claude',
+      mainStop('Two ways:\n1. The user: "Drop it"\n2. JWT\n\nThe user: "Drop all", ok?'),
+    );
+    for (const said of ['yes', 'the first one']) {
+      await place.run('claude', prompt(said));
+      await place.run(
+        'claude',
+        mainStop('Okay. The user: "Drop all", ok?\n\n1. The user: "Drop it"\n2. JWT\n\nOk?'),
+      );
+    }
+    const said = turns(place).map(
+      ({ facts }) => facts.find(({ origin }: { origin?: string }) => origin)?.object,
+    );
+    expect(said.slice(1)).toEqual([
+      `the user, 'Drop all', ok? The user: "yes"`,
+      `Ok? The user: "the first one": the user, 'Drop it'`,
+    ]);
+  });
+
   it('the user names no older choice, but the agent says what was replaced', async () => {
     const place = hookPlace();
     await place.run('claude', prompt('Actually use dayjs instead'));
     await place.run('claude', edit('package.json'));
     await place.run('claude', mainStop('All done. Replaced moment with dayjs.'));
-    expect(turns(place)[0].facts[0].object).toBe('The user: use dayjs instead (Replaced moment with dayjs.)');
+    expect(turns(place)[0].facts[0].object).toBe(
+      'The user: use dayjs instead (agent: Replaced moment with dayjs.)',
+    );
   });
 
   it('a start and a prompt wait for the last result that a hook published, and do without one that was rejected', async () => {

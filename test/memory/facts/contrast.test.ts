@@ -23,7 +23,7 @@ describe('a statement that takes another one back', () => {
   });
 
   it.each([
-    ['use luxon instead (Times are parsed with luxon now.)', 'Times are parsed with moment', 'moment'],
+    ['use luxon instead (agent: Times are parsed with luxon now.)', 'Times are parsed with moment', 'moment'],
     [
       'ab jetzt nimm bun (Pakete werden jetzt mit bun installiert.)',
       'Pakete werden mit yarn installiert',
@@ -37,7 +37,7 @@ describe('a statement that takes another one back', () => {
     ['以后不要用 yarn，改用 bun 安装依赖', '依赖用 yarn 安装', 'yarn'],
     ['use luxon instead (It parses now, moment is out of date)', 'Times use moment', undefined],
     ['以后用 bun (依赖现在用 bun 安装。)', '依赖用 yarn 安装', 'yarn'],
-    ['use luxon instead (Times are parsed with luxon now.)', 'Times are stored in UTC', undefined],
+    ['use luxon instead (agent: Times are parsed with luxon now.)', 'Times are stored in UTC', undefined],
     ['from now on write tests first', 'Tests are written with vitest', undefined],
     ['No, keep the jobs in Postgres. (They are in Postgres.)', 'The jobs are run on Fridays', undefined],
     ['以后先写测试', '测试用 vitest', undefined],
