@@ -51,7 +51,7 @@ const EDITS = {
 
 async function editTask(
   client: ThroughlineClient,
-  { session, id, reason, ...parts }: Record<string, unknown>,
+  { session, id, reason, by, person, ...parts }: Record<string, unknown>,
 ) {
   let reply: ToolReply<'task-content'> | undefined;
   for (const [part, name] of Object.entries(EDITS))
@@ -61,6 +61,7 @@ async function editTask(
         id,
         [part]: parts[part],
         ...(part === 'status' && { reason }),
+        ...(part === 'content' && { by, person }),
       });
   if (reply === undefined) throw usageError('nothing to change: give --content, --priority or --status');
   return reply;

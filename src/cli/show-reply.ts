@@ -12,7 +12,15 @@ import {
   type TimelineEntry,
 } from '../contracts/result-requests.js';
 import { age, clipText, counted, quoted } from '../shared/text.js';
-import { claimNote, originText, spaced, stallText, statusText, toneOf } from '../shared/wire-words.js';
+import {
+  claimNote,
+  leftBy,
+  originText,
+  spaced,
+  stallText,
+  statusText,
+  toneOf,
+} from '../shared/wire-words.js';
 import { type Cli, coloured } from './command-context.js';
 import { localTime } from './option-parsers.js';
 import { type Cell, inLine, table } from './output.js';
@@ -167,7 +175,7 @@ function taskLine(pc: Colors, task: Task): string {
 }
 
 function taskCells(pc: Colors, task: Task): Cell[] {
-  const { id, content, status, priority, claimed_by, reason, result, unresolved } = task;
+  const { id, by, content, status, priority, claimed_by, reason, result, unresolved } = task;
   const waits = unresolved.map((other) => `${other.id}, ${statusText(other.why)}`).join('; ');
   const waiting = waits === '' ? '' : pc.red(` (waits for ${waits})`);
   const why = reason === undefined ? '' : ` (reason: ${quoted(reason)})`;
@@ -177,7 +185,7 @@ function taskCells(pc: Colors, task: Task): Cell[] {
     { text: id, colour: pc.bold },
     `P${priority}`,
     toned(pc, status, statusText(status)),
-    `${quoted(content)}${waiting}${last}${why}${claimNote(claimed_by)}`,
+    `${by === undefined ? '' : `${leftBy(by).trim()}: `}${quoted(content)}${waiting}${last}${why}${claimNote(claimed_by)}`,
   ];
 }
 

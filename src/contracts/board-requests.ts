@@ -57,6 +57,7 @@ export const BOARD_REQUESTS = {
       priority: priority.default(DEFAULT_PRIORITY),
       status: status.default('remaining'),
       dependsOn: ids.optional().describe('Tasks that it waits for.'),
+      ...speaker('adds it'),
     },
     task.extend({ created }),
   ),
@@ -87,7 +88,7 @@ export const BOARD_REQUESTS = {
   'tool.task-content': command(
     'change the text of a task',
     { cli: 'task edit <id>', example: { id: 'TAS-1', content: 'Write the lexer and the parser' } },
-    { id, content: work },
+    { id, content: work, ...speaker('writes it') },
     task,
   ),
   'tool.task-delete': command(

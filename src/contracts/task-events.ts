@@ -24,6 +24,7 @@ export const iteration = z
   .int()
   .nonnegative()
   .describe('Number of the iteration that was running; 0 before the first.');
+const by = string('Who wrote its text.').exactOptional();
 const depends_on = list('The tasks that it waits for.', taskKey);
 
 export const taskEvents = [
@@ -33,6 +34,7 @@ export const taskEvents = [
     status: oneOf('Its status.', TASK_STATUSES),
     priority,
     depends_on,
+    by,
     iteration,
   }),
   eventOf('task.status', {
@@ -44,7 +46,7 @@ export const taskEvents = [
   eventOf('task.priority', { task: taskKey, priority, iteration }),
   eventOf('task.depends', { task: taskKey, depends_on, iteration }),
   eventOf('task.undepends', { task: taskKey, depends_on, iteration }),
-  eventOf('task.content', { task: taskKey, content: string('The work to do.'), iteration }),
+  eventOf('task.content', { task: taskKey, content: string('The work to do.'), by, iteration }),
   eventOf('task.deleted', { task: taskKey, iteration }),
   eventOf('task.claimed', {
     task: anyTask,

@@ -480,7 +480,7 @@ function taskItem(board: TaskBoard, task: Task, waits: string): Item {
   const statedReason = task.status === 'blocked' || task.result !== undefined ? task.reason : undefined;
   const why = statedReason === undefined ? '' : ` (reason: ${line(statedReason)})`;
   const done = task.status === 'completed' && task.iteration > 0 ? ` [iteration #${task.iteration}]` : '';
-  const head = `  - [P${task.priority}] [${task.id}]`;
+  const head = `  - [P${task.priority}] [${task.id}]${leftBy(task.by)}${task.by === undefined ? '' : ':'}`;
   return grown(quoted(task.content), (text) => `${head} ${text}${waiting}${result}${why}${claimed}${done}`);
 }
 

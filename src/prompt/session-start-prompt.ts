@@ -402,6 +402,10 @@ function nextOf(state: SessionState, degraded: string | undefined): string[] {
     ...(archived === undefined ? [] : ['Archived: the session takes no results until it is reopened']),
     ...(status === 'completed' ? ['The session is completed'] : []),
     ...(plan === '' ? [] : [plan]),
-    ...(board === undefined || isPlanned ? [] : [`Next: ${board.id} ${quoted(board.content)}`]),
+    ...(board === undefined || isPlanned
+      ? []
+      : [
+          `Next: ${board.id}${leftBy(board.by)}${board.by === undefined ? '' : ':'} ${quoted(board.content)}`,
+        ]),
   ];
 }

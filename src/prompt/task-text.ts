@@ -85,9 +85,9 @@ function planLines(
 }
 
 function boardLines({ board }: SessionState, task: Task): string[] {
-  const title = ({ id, status }: Task) => {
+  const title = ({ id, status, by: author }: Task) => {
     const { claimed_by: by } = claimOf(board, id);
-    return `${id} (${statusText(status)}${by === undefined ? '' : `, by agent ${line(by)}`})`;
+    return `${id} (${statusText(status)}${by === undefined ? '' : `, by agent ${line(by)}`})${leftBy(author)}`;
   };
   return [
     `Board task ${title(task)}: ${line(task.content)}`,

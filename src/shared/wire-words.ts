@@ -69,7 +69,7 @@ const NEXT: Readonly<Record<string, string>> = {
   wait_for_answer: 'your answer',
 };
 
-/** Names who left a message. It stands before the text, which cannot forge it there. */
+/** Names who left a message or wrote a task. It stands before the text, which cannot forge it there. */
 export function leftBy(by: string | undefined): string {
   return by === undefined ? '' : ` from ${quoted(by)}`;
 }

@@ -2,7 +2,6 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { QUOTED } from '../../src/agents/mcp/recall-tool.js';
 import { connectFolder } from '../support/connected.js';
 import { connectMcp, MCP_WAYS } from '../support/mcp-clients.js';
 import { folderOfFile } from '../support/of-file.js';
@@ -27,10 +26,12 @@ describe('throughline mcp', () => {
 
     const { tools } = await agent.client.listTools();
     expect(tools.map(({ name }) => name)).toEqual(['context', 'report', 'task', 'note', 'recall']);
-    expect((await agent.call('context', {})).text).toContain(session);
     await agent.call('task', { action: 'add', content: 'Write the parser' });
+    expect((await agent.call('context', {})).text).toMatch(/Next: TAS-1 from an agent \(mcp, .+\): Write/);
     expect(await agent.call('task', { action: 'claim', agent: 'me' })).toMatchObject({
-      text: `${QUOTED}\nTAS-1 [P2] in_progress: Write the parser (claimed by agent me)\nCall context with task TAS-1 before you begin.`,
+      text: expect.stringMatching(
+        /TAS-1 \[P2] in_progress from an agent \(mcp, ([\w-]+:\w+)\): Write the parser \(claimed by agent me \(\1\)\)\nCall context with task TAS-1 before/,
+      ),
     });
 
     const done = await agent.call('report', {
@@ -202,6 +203,12 @@ describe('what agents leave for each other by MCP', () => {
     ).toContainEqual(['Which port? Any', undefined]);
     const { entries } = await tools.timelineList({ session, task: '7' });
     expect(entries[0]?.summary).toMatch(/^answered by an agent \(mcp, throughline-test:.+\): Any$/);
+    await agent.call('task', { action: 'add', content: 'Ship' });
+    await agent.call('task', { action: 'claim', agent: 'ann' });
+    await using other = await connectMcp(STDIO, { session, env, cwd });
+    expect((await other.call('task', { action: 'release', id: 'TAS-1', agent: 'ann' })).text).toMatch(
+      /TAS-1 is claimed by agent ann \(throughline-test:\w+\), not by ann \(throughline-test:\w+\)/,
+    );
     await tools.blockerAnswer({ session, task: '7', answer: '9464', by: 'ann', person: true });
     expect((await agent.call('note', { action: 'answer', id: '7', content: 'Any' })).text).toContain(
       'ann answered "9464": a person\'s answer is replaced by a person alone',

@@ -4,7 +4,7 @@ import type { ToolReply } from '../../contracts/requests.js';
 import type { TaskView } from '../../memory/session/commands/task-commands.js';
 import type { ThroughlineClient } from '../../sdk/throughline-client.js';
 import { clipText, quoted } from '../../shared/text.js';
-import { claimedBy, claimNote } from '../../shared/wire-words.js';
+import { claimedBy, claimNote, leftBy } from '../../shared/wire-words.js';
 import { followOwnPlan } from '../agent-session.js';
 import { type McpInput, type McpTool, type Memory, needed } from './mcp-tools.js';
 import { QUOTED } from './recall-tool.js';
@@ -22,7 +22,8 @@ export const taskTool: McpTool<'task'> = async (memory, input) => {
       return nextAnswer(task, plan);
     }
     case 'claim': {
-      const { id, agent: claim = memory.agent } = input;
+      const { id } = input;
+      const claim = claimName(memory.agent, input.agent);
       // A plan that is not followed yet has no tasks.
       const of = await planOf(memory, client);
       const reply = await client.tools.taskNext({ session, claim, id });
@@ -33,7 +34,9 @@ export const taskTool: McpTool<'task'> = async (memory, input) => {
     }
     case 'release': {
       const id = needed(input, 'id', 'the task, such as TAS-4');
-      const { agent: claim = memory.claims.get(id) ?? memory.agent, content: note } = input;
+      const { agent, content: note } = input;
+      const claim =
+        agent === undefined ? (memory.claims.get(id) ?? memory.agent) : claimName(memory.agent, agent);
       const reply = await client.tools.taskRelease({ session, id, claim, note });
       memory.claims.delete(reply.task?.id ?? reply.plan?.id ?? id);
       return claimAnswer(reply);
@@ -41,7 +44,13 @@ export const taskTool: McpTool<'task'> = async (memory, input) => {
     case 'add': {
       const { priority, dependsOn } = input;
       const content = needed(input, 'content', 'what is to be done');
-      const { task } = await client.tools.taskAdd({ session, content, priority, dependsOn });
+      const { task } = await client.tools.taskAdd({
+        session,
+        content,
+        priority,
+        dependsOn,
+        by: `mcp, ${memory.agent}`,
+      });
       return lineOf(task);
     }
     case 'status':
@@ -55,6 +64,11 @@ export const taskTool: McpTool<'task'> = async (memory, input) => {
     }
   }
 };
+
+/** Names a claim: the name that an agent gives stands beside that of its client, so none claims or releases as another. */
+function claimName(client: string, agent = client): string {
+  return agent === client ? client : `${agent} (${client})`;
+}
 
 /** Largest number of board tasks, plan tasks and results in a reply. */
 const MOST = 30;
@@ -171,13 +185,13 @@ function statusOf({ status, blocked, cancelled }: PlanTaskView): string {
   return cancelled ? 'cancelled' : blocked ? 'blocked' : status;
 }
 
-function lineOf({ id, status, priority, content, unresolved, claimed_by, reason }: TaskView): string {
+function lineOf({ id, status, priority, by, content, unresolved, claimed_by, reason }: TaskView): string {
   const more = [
     ...(unresolved.length === 0 ? [] : [`waits for ${unresolved.map((other) => other.id).join(', ')}`]),
     ...(claimed_by === undefined ? [] : [claimedBy(claimed_by)]),
     ...(reason === undefined ? [] : [`reason: ${quoted(reason)}`]),
   ];
-  return `${id} [P${priority}] ${status}: ${quoted(content)}${inBrackets(more)}`;
+  return `${id} [P${priority}] ${status}${leftBy(by)}: ${quoted(content)}${inBrackets(more)}`;
 }
 
 function planLines({ status: { run, tasks: results, degraded }, tasks, fault }: Plan): string[] {

@@ -32,6 +32,7 @@ export const handover = named('Handover', 'What the agent left that gave the tas
 export const taskView = named('Task', 'A task of the board.', {
   id: string('Id of the task, such as TAS-1.'),
   content: string('The work to do.'),
+  by: string('Who wrote it.').exactOptional(),
   status: oneOf('Its status.', TASK_STATUSES),
   priority: z.int().describe('0 critical, 1 high, 2 medium, 3 low, 4 backlog.'),
   depends_on: strings('Tasks that it waits for.'),

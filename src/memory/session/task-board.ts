@@ -7,7 +7,7 @@ import { type TaskStatus, taskKey } from '../../contracts/task-events.js';
 import { totalsOf } from '../../ledger/next-task.js';
 import type { OutcomeDigest } from '../../ledger/outcome-digest.js';
 import { type LastOutcome, type OutcomeName, outcomeName } from '../../ledger/task-ledger.js';
-import { dropOldest } from '../../shared/collections.js';
+import { defined, dropOldest } from '../../shared/collections.js';
 import { clipText, counted } from '../../shared/text.js';
 import type { Run } from './charter.js';
 
@@ -166,9 +166,9 @@ function freeTask(board: TaskBoard, id: string, at: string): void {
 }
 
 function add(board: TaskBoard, { at, data }: EventOf<'task.added'>): void {
-  const { task: id, content, status, priority, depends_on, iteration } = data;
-  const times = { created_at: at, updated_at: at };
-  board.tasks.set(id, { id, content, status, priority, depends_on, ...times, iteration });
+  const { task: id, content, status, priority, depends_on, by, iteration } = data;
+  const words = { content, ...defined({ by }), status, priority, depends_on };
+  board.tasks.set(id, { id, ...words, created_at: at, updated_at: at, iteration });
   board.lastNumber = Math.max(board.lastNumber, numberOf(id));
 }
 
@@ -182,7 +182,7 @@ function changed(task: Task, event: Exclude<TaskEvent, EventOf<'task.added' | 't
     case 'task.priority':
       return { ...task, priority: event.data.priority };
     case 'task.content':
-      return { ...task, content: event.data.content };
+      return withText(task, event.data);
     case 'task.depends':
       return { ...task, depends_on: [...new Set([...task.depends_on, ...event.data.depends_on])] };
     case 'task.undepends':
@@ -194,6 +194,11 @@ function changed(task: Task, event: Exclude<TaskEvent, EventOf<'task.added' | 't
     case 'task.released':
       return released(task);
   }
+}
+
+/** The author goes with the text. */
+function withText({ by: _, ...task }: Task, { content, by }: EventOf<'task.content'>['data']): Task {
+  return { ...task, content, ...defined({ by }) };
 }
 
 function released(task: Task): Task {

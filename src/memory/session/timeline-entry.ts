@@ -162,11 +162,11 @@ type Other = Exclude<
 type DataOf<Type extends Other['type']> = EventOf<Type>['data'];
 
 const SUMMARIES: { readonly [Type in Other['type']]: (data: DataOf<Type>) => string } = {
-  'task.added': ({ priority, content }) => `added, priority ${priority}: ${content}`,
+  'task.added': ({ priority, content, by }) => `added${leftBy(by)}, priority ${priority}: ${content}`,
   'task.priority': ({ priority }) => `priority set to ${priority}`,
   'task.depends': ({ depends_on }) => `waits for ${depends_on.join(', ')}`,
   'task.undepends': ({ depends_on }) => `no longer waits for ${depends_on.join(', ')}`,
-  'task.content': ({ content }) => `new text: ${content}`,
+  'task.content': ({ content, by }) => `new text${leftBy(by)}: ${content}`,
   'task.deleted': () => 'deleted',
   'task.claimed': ({ agent }) => claimedBy(agent),
   'task.released': () => 'given back',

@@ -6,7 +6,7 @@ import { Actions, mayAct, SendForm } from '../components/act.js';
 import { Button, LongText, Outcome, Tag } from '../components/fields.js';
 import { CardHead } from '../components/states.js';
 import { sessionHref } from '../route.js';
-import { claimedBy, counted, figure, nextText, spaced, statusText, toneOf } from '../words.js';
+import { claimedBy, counted, figure, leftBy, nextText, spaced, statusText, toneOf } from '../words.js';
 
 /** A task; its name leads to its timeline. */
 function Row(props: {
@@ -50,7 +50,12 @@ function isDone({ status }: { readonly status: string }): boolean {
 function BoardRow(props: { readonly session: string; readonly task: BoardTask; readonly onAct: () => void }) {
   const { session, task, onAct } = props;
   const waits = task.unresolved.map(({ id, why }) => `${id} (${spaced(statusText(why))})`).join(', ');
-  const remarks = [task.claimed_by && claimedBy(task.claimed_by), task.reason, waits && `waits for ${waits}`];
+  const remarks = [
+    leftBy(task.by),
+    task.claimed_by && claimedBy(task.claimed_by),
+    task.reason,
+    waits && `waits for ${waits}`,
+  ];
   return (
     <Row
       session={session}

@@ -221,6 +221,10 @@ class TaskAddRequest(TypedDict):
     """Status of the task; remaining means pending."""
     depends_on: NotRequired[str | list[str]]
     """Tasks that it waits for."""
+    by: NotRequired[str]
+    """Who adds it."""
+    person: NotRequired[Literal[True]]
+    """A person does, and not an agent or a program."""
 
 
 class Handover(TypedDict):
@@ -259,6 +263,8 @@ class Task(TypedDict):
     """Id of the task, such as TAS-1."""
     content: str
     """The work to do."""
+    by: NotRequired[str]
+    """Who wrote it."""
     status: Literal["remaining", "in_progress", "completed", "blocked", "cancelled"]
     """Its status."""
     priority: int
@@ -378,6 +384,10 @@ class TaskContentRequest(TypedDict):
     """Its id: TAS-12, tas-12, 12, or a unique prefix."""
     content: str
     """The work to do."""
+    by: NotRequired[str]
+    """Who writes it."""
+    person: NotRequired[Literal[True]]
+    """A person does, and not an agent or a program."""
 
 
 class TaskContentReply(TypedDict):
@@ -1719,6 +1729,8 @@ class SessionImportRequestHistory5Data(TypedDict):
     """0 critical, 1 high, 2 medium, 3 low, 4 backlog."""
     depends_on: list[str]
     """The tasks that it waits for."""
+    by: NotRequired[str]
+    """Who wrote its text."""
     iteration: int
     """Number of the iteration that was running; 0 before the first."""
 
@@ -1841,6 +1853,8 @@ class SessionImportRequestHistory10Data(TypedDict):
     """Id of the task, such as TAS-1."""
     content: str
     """The work to do."""
+    by: NotRequired[str]
+    """Who wrote its text."""
     iteration: int
     """Number of the iteration that was running; 0 before the first."""
 

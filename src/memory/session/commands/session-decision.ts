@@ -112,7 +112,7 @@ export function resolveId<T>(
   return { refusal: refuse('not_found', `no ${what} ${JSON.stringify(given)}; ${known}`, { id: given }) };
 }
 
-interface Speaker {
+export interface Speaker {
   readonly by?: string | undefined;
   readonly person?: true | undefined;
 }

@@ -29,6 +29,8 @@ import {
   type Reply,
   refuse,
   resolveId,
+  type Speaker,
+  speakerOf,
   stillThere,
   workedIn,
 } from './session-decision.js';
@@ -48,11 +50,16 @@ export function addTask(state: SessionState, args: ToolArguments<'task-add'>): D
   if ('refusal' in depends) return depends.refusal;
   const id = `TAS-${board.lastNumber + 1}`;
   const { content, status, priority } = args;
-  const words = { content, status, priority, depends_on: depends.ids };
+  const words = { content, status, priority, depends_on: depends.ids, ...authorOf(args) };
   return append(
     { type: 'task.added', data: { task: id, ...words, iteration: iterationOf(state) } },
     showing(id),
   );
+}
+
+/** A program need not say who speaks: only a person's name means one. */
+function authorOf(speaker: Speaker) {
+  return speaker.person || speaker.by !== undefined ? { by: speakerOf(speaker) } : {};
 }
 
 export function setStatus(state: SessionState, { id, status, reason }: ToolArguments<'task-status'>) {
@@ -72,12 +79,12 @@ export function setPriority(state: SessionState, { id, priority }: ToolArguments
   }));
 }
 
-export function setContent(state: SessionState, { id, content }: ToolArguments<'task-content'>): Decision {
+export function setContent(state: SessionState, { id, content, ...speaker }: ToolArguments<'task-content'>) {
   const double = openDouble(state.board, content);
   return onTask(state, id, (task) => {
     if (double !== undefined && double.id !== task.id) return duplicate(double);
     const others = [...state.board.tasks.values()].filter((other) => other.id !== task.id);
-    const data = { task: task.id, content, iteration: iterationOf(state) };
+    const data = { task: task.id, content, ...authorOf(speaker), iteration: iterationOf(state) };
     return fullText('tasks', others, content, FEWER_TASKS) ?? { type: 'task.content', data };
   });
 }

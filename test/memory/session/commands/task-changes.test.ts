@@ -59,6 +59,15 @@ describe('task-content', () => {
     played.after('task-status', { id: '2', status: 'completed' });
     expect(played.when('task-content', { id: '1', content: 'b' })).toHaveProperty('event');
   });
+
+  it('a text belongs to who wrote it: an agent that changes the task of a person signs it', () => {
+    const played = withTasks().after('task-add', { content: 'a', by: 'ana', person: true });
+    expect(played.state.board.tasks.get('TAS-1')).toMatchObject({ by: 'ana' });
+    played.after('task-content', { id: '1', content: 'b', by: 'ana' });
+    expect(played.state.board.tasks.get('TAS-1')).toMatchObject({ content: 'b', by: 'an agent (ana)' });
+    played.after('task-content', { id: '1', content: 'c' });
+    expect(played.state.board.tasks.get('TAS-1')).not.toHaveProperty('by');
+  });
 });
 
 describe('task-delete', () => {
