@@ -29,11 +29,8 @@ async function installed(): Promise<string | { readonly missing: string }> {
   return fresh;
 }
 
-it('the wheel brings the types, and its sample does what it says', async ({ skip }) => {
+it('the sample does what it says with the package that the wheel brings', async ({ skip }) => {
   if (typeof python !== 'string') return skip(python.missing);
-  const typed =
-    'import throughline_memory, pathlib; print(*pathlib.Path(throughline_memory.__file__).parent.glob("py.typed"))';
-  expect(await must(python, ['-c', typed])).toContain('py.typed');
   const session = newSession('python');
   const sample = (await readFile(join(PACKAGE, 'sample.py'), 'utf8')).replace('"demo"', `"${session}"`);
   const lines = (await must(python, ['-c', sample], { NATS_URL: system.url })).trim().split('\n');

@@ -23,7 +23,7 @@ function sending() {
 }
 
 describe('a result that a program publishes', () => {
-  it('a result in camelCase is sent in the spelling of the wire', async () => {
+  it('a result in camelCase is sent in the spelling of the wire, and the raw text of an agent unchanged', async () => {
     const { demo, sent } = sending();
     await demo.publish('implementer', {
       taskId: '1',
@@ -38,18 +38,14 @@ describe('a result that a program publishes', () => {
       requiredFixes: ['x'],
       issues: [{ severity: 'minor', message: 'y' }],
     });
+    await demo.publish('implementer', 'Parser works.');
     const work = { task_id: '1', status: 'completed', files_modified: ['a.ts'], result_id: 'r1' };
     const review = { task_id: '1', assessment: 'needs_changes', required_fixes: ['x'] };
     expect(sent).toEqual([
       ['dispatch.demo.implementer', { ...work, follow_up_actions: ['Test it'] }],
       ['dispatch.demo.reviewer', { ...review, issues: [{ severity: 'minor', message: 'y' }] }],
+      ['dispatch.demo.implementer', 'Parser works.'],
     ]);
-  });
-
-  it('the raw text of an agent is sent unchanged', async () => {
-    const { demo, sent } = sending();
-    await demo.publish('implementer', 'Parser works.');
-    expect(sent).toEqual([['dispatch.demo.implementer', 'Parser works.']]);
   });
 
   it.each([
