@@ -17,7 +17,7 @@ import nats
 import throughline_memory
 from nats.aio.msg import Msg
 from throughline_memory import ThroughlineError
-from throughline_memory.discovery import named_server, own_server, token_of_named
+from throughline_memory.discovery import OwnServer, named_server, own_server, token_of_named
 from throughline_memory.groups import spelled
 
 URL = os.environ["NATS_URL"]
@@ -189,10 +189,13 @@ class ClientTest(unittest.IsolatedAsyncioTestCase):
         url = f"nats://127.0.0.1:{server.sockets[0].getsockname()[1]}"
         with tempfile.TemporaryDirectory() as state, mock.patch.dict(os.environ, XDG_STATE_HOME=state, NATS_URL=""):
             (write_pid_file(state, url) / "throughline-store-id").write_text("fedcba9876543210\n")
-            error = await self.refused("unavailable", connected(None))
-        self.assertIn(f"the server at {url} is not yours: end it", error.message)
-        # The end of the connection, and nothing before it.
-        self.assertEqual(await asyncio.wait_for(received.get(), 5), b"")
+            # Also with a client of NATS that would not ask for the proof.
+            for asked in (OwnServer._process_info, mock.AsyncMock()):
+                with mock.patch.object(OwnServer, "_process_info", asked):
+                    error = await self.refused("unavailable", connected(None))
+                self.assertIn(f"the server at {url} is not yours: end it", error.message)
+                # The end of the connection, and nothing before it.
+                self.assertEqual(await asyncio.wait_for(received.get(), 5), b"")
         server.close()
 
     async def test_a_server_of_up_that_hangs_is_not_said_to_be_absent(self) -> None:

@@ -98,7 +98,10 @@ def _text(file: Path) -> str:
 class OwnServer(Nats):
     """A connection to the user's own server. It is proven at each attempt, and followed to another port or token."""
 
+    _proven = False
+
     async def _process_connect_init(self) -> None:
+        self._proven = False
         try:
             url, token, _ = own_server()
         except ThroughlineError as fault:
@@ -116,4 +119,11 @@ class OwnServer(Nats):
         id = _text(_state_dir() / "server" / "throughline-store-id")
         if initial_connection and (not id or info.get("server_name") != f"throughline-{id}"):
             raise NotOurs
+        self._proven = True
         await super()._process_info(info, initial_connection)
+
+    def _connect_command(self) -> bytes:
+        """The first that is sent, with the token: the methods above are not public, and might not have been called."""
+        if not self._proven:
+            raise NotOurs
+        return super()._connect_command()
