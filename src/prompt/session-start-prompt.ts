@@ -255,9 +255,10 @@ interface PastResult {
  */
 function resultsOf(state: SessionState, branch: string | undefined): PastResult[] {
   const bySequence = new Map<number, SessionFact[]>();
-  // A file that was changed again still says what the earlier result did.
+  // A file that was changed again still says what the earlier result did, and a decision that was replaced marks it.
   for (const fact of factsOf(state).all()) {
-    if (fact.validTo !== undefined && fact.relation !== RELATIONS.changedBy) continue;
+    if (fact.validTo !== undefined && fact.relation !== RELATIONS.changedBy && replacedBy(fact) === undefined)
+      continue;
     addTo(bySequence, fact.sourceSequence, fact);
   }
   const results = [...bySequence.values()].reverse().flatMap((facts): PastResult[] => {
@@ -271,6 +272,10 @@ function resultsOf(state: SessionState, branch: string | undefined): PastResult[
   const rank = ({ summary, branch: on }: PastResult) =>
     (summary.history === true ? 2 : 0) + (on === undefined || branch === undefined || on === branch ? 0 : 1);
   return results.sort((a, b) => rank(a) - rank(b));
+}
+
+function replacedBy({ ended }: SessionFact): string | undefined {
+  return ended?.how === 'replaced' ? ended.by : undefined;
 }
 
 function lastItem(
@@ -287,7 +292,9 @@ function lastItem(
     // For a file outside the project, the end of its path is enough.
     .map(({ subject }) => (subject.startsWith('/') ? subject.split('/').slice(-2).join('/') : subject))
     .filter((file) => !object.includes(file));
+  const [replacing] = facts.flatMap((fact) => replacedBy(fact) ?? []);
   const marks = [
+    ...(replacing === undefined ? [] : [`${replacing} replaces a part`]),
     ...(isSentBack(ledger) ? ['sent back'] : ledger?.last.verdict === 'failed' ? ['failed'] : []),
     ...(on !== undefined && on !== branch ? [`on ${on}`] : []),
   ];
@@ -374,7 +381,9 @@ function openOf(
       const text = `task ${clipText(quoted(task), MAX_SHORT)} waits for an answer: "${object}"`;
       return { text: isTurn ? object : text, fact };
     });
-  const newest = results.slice(0, RESULTS_LOOKED_AT).flatMap(({ facts }) => facts);
+  const newest = results
+    .slice(0, RESULTS_LOOKED_AT)
+    .flatMap(({ facts }) => facts.filter(({ validTo }) => validTo === undefined));
   const ofRelation = (name: string) => newest.filter(({ relation }) => relation === name);
   const failing = ofRelation(RELATIONS.test)
     .filter(({ tags }) => tags.includes('error'))

@@ -209,14 +209,17 @@ describe('what a person does to a statement', () => {
 describe('a statement that a newer one denies', () => {
   it('ends, and prompts show what it replaced', async () => {
     const session = new StatedSession();
-    await session.says('PostgreSQL through Drizzle');
+    const fact = { subject: 'task:a', relation: 'decided', object: 'PostgreSQL through Drizzle' };
+    await session.result(observer({ task_id: 'a', summary: 'Tables are made', facts: [fact] }));
     await session.says('No Drizzle: plain SQL through pg');
     expect(await session.ended()).toEqual(['M1 replaced by M2']);
     expect(await logged(session)).toContain('[M1 replaced by M2 (Drizzle)]');
     const request = compileRequest.parse({ kind: 'session-start', session: 'demo' });
-    expect(compilePrompt(await session.state(), request).prompt).toContain(
+    const { prompt } = compilePrompt(await session.state(), request);
+    expect(prompt).toContain(
       'Decided: No Drizzle: plain SQL through pg (replaces: PostgreSQL through Drizzle) [M2, 1 Jan]',
     );
+    expect(prompt).toContain('Before: Tables are made (M2 replaces a part)');
   });
 
   it('ends by a request of the user, which holds then; a request that ends nothing is not kept', async () => {
