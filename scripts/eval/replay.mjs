@@ -61,9 +61,9 @@ export function historiesIn(folder) {
 export function session(product) {
   const state = product.emptyState('eval');
   let sequence = 0;
-  const tell = (returned) => {
+  const tell = (returned, happened) => {
     sequence += 1;
-    const at = new Date(Date.UTC(2026, 0, 1) + sequence * 60_000).toISOString();
+    const at = new Date(happened ?? Date.UTC(2026, 0, 1) + sequence * 60_000).toISOString();
     product.evolve(state, { sequence, event: product.event({ sequence, at }, returned) });
   };
   return { state, tell };
@@ -99,7 +99,7 @@ export function measureFiles(product, { name, commits }) {
         found[most].push(share(relevant, (most > 10 ? more : shown).slice(0, most)));
     }
     for (const file of commit.files) known.add(file);
-    tell(resultOf(commit));
+    tell(resultOf(commit), commit.at);
   }
   return {
     name,
@@ -145,7 +145,7 @@ export function measureUse(product, { name, commits }) {
         });
       }
     }
-    tell(resultOf(commit));
+    tell(resultOf(commit), commit.at);
   }
   return found;
 }
@@ -180,9 +180,9 @@ export function measurePlants(product, { name, commits }, distances, random) {
     const after = commits.slice(begin + WARM_UP, begin + WARM_UP + distance);
     if (after.length < distance) continue;
     const { state, tell } = session(product);
-    for (const commit of before) tell(resultOf(commit));
+    for (const commit of before) tell(resultOf(commit), commit.at);
     for (const plant of PLANTS) for (const result of results(plant)) tell(result);
-    for (const commit of after) tell(resultOf(commit));
+    for (const commit of after) tell(resultOf(commit), commit.at);
     for (const plant of PLANTS) {
       const request = { session: 'eval', taskId: 'next', taskPrompt: plant.asked };
       // The best ten facts show how well they are chosen, whatever the room holds besides.
@@ -223,12 +223,12 @@ export function measureLasting(product, { name, commits }, distances, counts) {
       const plants = planted.slice(0, count);
       const [without, having] = [session(product), session(product)];
       for (const { tell } of [without, having])
-        for (const commit of commits.slice(0, WARM_UP)) tell(resultOf(commit));
+        for (const commit of commits.slice(0, WARM_UP)) tell(resultOf(commit), commit.at);
       for (const plant of plants) for (const result of lasting(plant)) having.tell(result);
       const end = WARM_UP + distance;
       if (commits.length < end + ASKED) continue;
       for (const { tell } of [without, having])
-        for (const commit of commits.slice(WARM_UP, end)) tell(resultOf(commit));
+        for (const commit of commits.slice(WARM_UP, end)) tell(resultOf(commit), commit.at);
       for (const { subject } of commits.slice(end, end + ASKED)) {
         const request = { session: 'eval', taskId: 'next', taskPrompt: subject };
         const reply = product.compile(having.state, request);

@@ -99,7 +99,7 @@ Do this task and nothing beyond it. Keep to what earlier tasks decided, and repe
       result:
         'task_id, status (completed | blocked | failed), summary, files_modified [path], tests [{command, passed (true | false), failures [text]}], follow_up_actions [text], blockers [text], questions [{text, options [text], default}] (to a person; with a default the work goes on), commit, branch, artifacts [{kind, name, signature, location}] (what later tasks can call), facts [{subject, relation, object}] (decisions that later tasks must know)',
       guide: {
-        begin: 'do the task.',
+        begin: 'nobody has worked on this task yet.',
         continue: 'go on from the last try: do what is left of the task.',
         approved: 'The task was approved: change only what the task prompt asks.',
         settle: 'settle {asked} first, then do what is left of the task.',

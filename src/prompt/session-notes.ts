@@ -1,5 +1,5 @@
 import type { CompileHints } from '../contracts/compile-request.js';
-import type { FactTag } from '../contracts/kinds.js';
+import { type FactTag, kindOf } from '../contracts/kinds.js';
 import { RELATIONS } from '../contracts/relations.js';
 import { isSentBack } from '../ledger/task-ledger.js';
 import type { FactIndex } from '../memory/facts/fact-index.js';
@@ -14,7 +14,7 @@ import {
 import { coveringTasks, LEAST_WORK, MOST_WORK } from '../memory/search/covering-work.js';
 import { LIKELY, type LikelyFile, PERHAPS, recall } from '../memory/search/likely-files.js';
 import { queryPaths } from '../memory/search/path-table.js';
-import { isRoutine } from '../memory/search/tokens.js';
+import { isRoutine, isTelling, queryTokens } from '../memory/search/tokens.js';
 import { closenessTo, type WordVectors } from '../memory/search/word-vectors.js';
 import { factsOf, ledgersOf, pastOf, type SessionState } from '../memory/session/session-state.js';
 import { recordOf } from '../shared/text.js';
@@ -100,6 +100,8 @@ const MAX_LASTING = 20;
 const OLD_MS = 7 * 24 * 3_600_000;
 const OLD_RESULTS = 50;
 const STRONG = 3;
+/** Results on other files whose words are mostly those of the task, such as "remove simple-get from the reply tests". */
+const MOST_PRECEDENTS = 1;
 
 /** A query of a session's memory. */
 interface MemoryAsked {
@@ -158,8 +160,10 @@ export function memoryOf(state: SessionState, query: MemoryAsked, room: number, 
   const perhaps = others.filter(({ score }) => score < LIKELY && score >= PERHAPS).slice(0, MAX_PERHAPS);
   // The selection of facts does not depend on the number of shown files.
   const likely = candidates.filter(({ score }, place) => place < LED_BY && score >= LIKELY);
+  // A bump says how the next bump is made, and nothing else.
+  const isAside = (summary: string) => isRoutine(summary) && !isRoutine(text);
   const covering = coveringTasks(past, candidates, text, (task) =>
-    index.ofTask(task).some(({ isSummary, fact }) => isSummary && !isRoutine(fact.object)),
+    index.ofTask(task).some(({ isSummary, fact }) => isSummary && !isAside(fact.object)),
   );
   const paths = [...likely.map(({ path }) => path), ...(hints?.files ?? []), ...queryPaths(text), ...changed];
   const branch = index.ofTask(taskId).find(({ fact }) => fact.relation === RELATIONS.branch)?.fact.object;
@@ -176,6 +180,12 @@ export function memoryOf(state: SessionState, query: MemoryAsked, room: number, 
   const useful = new Set(covering.map(({ task }) => task));
   const hasFiles = (task: string) => past.rows.some((row) => row.task === task);
   const isAnothers = isForOthers(state, taskId, text);
+  const telling = queryTokens(text).filter(isTelling).length;
+  let precedents = 0;
+  const isSettled = ({ sourceRole, sourceTaskId, sourceSequence }: SessionFact) => {
+    const last = kindOf(sourceRole).part === 'review' ? ledgers.get(sourceTaskId)?.last : undefined;
+    return last?.verdict === 'approved' && last.sequence > sourceSequence;
+  };
   const namesLikely = ({ object }: SessionFact) => likely.some(({ path }) => object.includes(path));
   const relevant = [...chosen, ...rest].filter((hit) => {
     const { group, fact } = hit;
@@ -183,9 +193,14 @@ export function memoryOf(state: SessionState, query: MemoryAsked, room: number, 
     if (group === 'requirements')
       return !isOld(state, fact) || hit.matched.length >= STRONG || namesLikely(fact);
     if (group !== 'work' || useful.has(fact.sourceTaskId)) return true;
-    if (isRoutine(fact.object)) return false;
-    // Work with files is of use only by its files; without a word of the task it is near by meaning.
-    return hit.matched.length === 0 ? useful.size <= LEAST_WORK : !hasFiles(fact.sourceTaskId);
+    if (isAside(fact.object) || isSettled(fact)) return false;
+    // Without a word of the task it is near by meaning.
+    if (hit.matched.length === 0) return useful.size <= LEAST_WORK;
+    // Work with files is of use by its files, or shows how the same was done elsewhere.
+    if (!hasFiles(fact.sourceTaskId)) return true;
+    if (precedents === MOST_PRECEDENTS || hit.matched.length < Math.max(3, (2 * telling) / 3)) return false;
+    precedents += 1;
+    return true;
   });
   const failed = relevant.filter(({ fact }) => fact.relation === RELATIONS.failed);
   const isTriedAbove = ({ object, sourceTaskId: task }: SessionFact) =>
@@ -304,7 +319,7 @@ function newestFirst(work: RankedFact[], filesOf: ReadonlyMap<string, readonly s
 }
 
 /** True for something left to do of long ago, which was probably done or given up. */
-function isOld(state: SessionState, { validFrom, sourceSequence }: SessionFact): boolean {
+export function isOld(state: SessionState, { validFrom, sourceSequence }: SessionFact): boolean {
   if (Date.parse(state.lastEventAt) - Date.parse(validFrom) < OLD_MS) return false;
   return (pastOf(state).rows.at(-1 - OLD_RESULTS)?.sequence ?? sourceSequence) > sourceSequence;
 }

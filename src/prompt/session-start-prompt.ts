@@ -37,7 +37,7 @@ import {
 import { laterPart, type NoteContext, referenceOf } from './note-items.js';
 import type { CommonSection, CompiledAs, PromptDescriptor, PromptPart } from './prompt-kind.js';
 import { describeLearnings, originOf } from './prompt-kind.js';
-import { contextOf } from './session-notes.js';
+import { contextOf, isOld } from './session-notes.js';
 import { goalOf, isOpenLedger, planProgress } from './task-text.js';
 
 /** Default token budget. The prompt is read at every start. */
@@ -381,16 +381,16 @@ function openOf(
       const text = `task ${clipText(quoted(task), MAX_SHORT)} waits for an answer: "${object}"`;
       return { text: isTurn ? object : text, fact };
     });
-  const newest = results
+  const failing = results
     .slice(0, RESULTS_LOOKED_AT)
-    .flatMap(({ facts }) => facts.filter(({ validTo }) => validTo === undefined));
-  const ofRelation = (name: string) => newest.filter(({ relation }) => relation === name);
-  const failing = ofRelation(RELATIONS.test)
-    .filter(({ tags }) => tags.includes('error'))
+    .flatMap(({ facts }) => facts)
+    .filter(({ relation, tags, validTo }) => {
+      return relation === RELATIONS.test && tags.includes('error') && validTo === undefined;
+    })
     .map(({ subject }) => `${subject.replace(/^test:/, '')} fails`);
-  const points = ofRelation(RELATIONS.requires)
+  const points = holding
+    .filter((fact) => fact.relation === RELATIONS.requires && fact.history !== true && !isOld(state, fact))
     .sort((a, b) => b.sourceSequence - a.sourceSequence)
-    .filter(({ history }) => history !== true)
     .map((fact) => ({ text: fact.object, fact }));
   return distinct([...questions, ...[...waiting, ...failing].map((text) => ({ text })), ...points]);
 }

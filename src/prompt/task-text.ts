@@ -8,7 +8,7 @@ import { isForPerson, unread } from '../memory/session/notebook.js';
 import { answersOf, ledgersOf, outlook, type SessionState } from '../memory/session/session-state.js';
 import { byPriority, claimOf, isReady, numberOf, type Task } from '../memory/session/task-board.js';
 import { nearIdsHint } from '../shared/nearest-name.js';
-import { clipText, quoted, quotedLines } from '../shared/text.js';
+import { clipText, dayOf, quoted, quotedLines } from '../shared/text.js';
 import { leftBy, statusText } from '../shared/wire-words.js';
 import { beginnings, type Item, line } from './fill-prompt.js';
 
@@ -113,7 +113,9 @@ function doneLines(state: SessionState, taskId: string, planned: ProgressTask | 
   const task = state.board.tasks.get(taskId);
   const { claimed_by: agent } = claimOf(state.board, taskId);
   const by = [
-    ...(last?.verdict === 'approved' ? [`approved by the ${last.role} at ${last.at}`] : []),
+    ...(last?.verdict === 'approved'
+      ? [`approved by the ${last.role}, ${dayOf(last.at, state.lastEventAt)}`]
+      : []),
     ...(task?.status === 'completed'
       ? [`completed on the board${agent === undefined ? '' : ` by ${line(agent)}`}`]
       : []),

@@ -35,7 +35,10 @@ export function isImplied(relation: string): boolean {
   return ['decided', 'convention', 'rule', 'found', 'failed'].includes(relation);
 }
 
-/** Renders a statement as a sentence: `polling: a jobs table`, not `polling decided a jobs table`; of its own task, the object. */
+/**
+ * Renders a statement as a sentence: `polling: a jobs table`, not `polling decided a jobs table`; the object alone if it names
+ * its subject, or if that is its own task.
+ */
 export function statementText(
   {
     subject,
@@ -45,9 +48,8 @@ export function statementText(
   task: string,
 ): string {
   if (subject === `task:${task}`) return object;
-  return isImplied(relation)
-    ? `${subject}: ${object}`
-    : `${subject} ${relation.replaceAll('_', ' ')} ${object}`;
+  if (!isImplied(relation)) return `${subject} ${relation.replaceAll('_', ' ')} ${object}`;
+  return object.toLowerCase().includes(subject.toLowerCase()) ? object : `${subject}: ${object}`;
 }
 
 /** Begins a sentence that the user wrote; any other statement of a user is a line of the agent. */

@@ -323,6 +323,18 @@ describe('the likely files of a prompt', () => {
     expect(others).toEqual([]);
   });
 
+  it('work on other files shows how the same was done elsewhere, and a bump how the next one is made', () => {
+    const state = stateAfter(
+      recorded(1, said('1', 'remove simple-get from the body-limit tests', 'test/body.ts')),
+      recorded(2, said('2', 'Bump chardet from 5.0.0 to 5.1.0', 'requirements.txt')),
+      ...[3, 4, 5].map((n) => recorded(n, said(`${n}`, `trust the proxy, part ${n}`, 'test/proxy.ts'))),
+    );
+    const about = (taskPrompt: string) => compilePrompt(state, request({ taskPrompt })).prompt;
+    expect(about('remove simple-get from the proxy tests')).toContain('from the body-limit tests');
+    expect(about('Bump chardet from 5.1.0 to 5.2.0')).toContain('Bump chardet from 5.0.0');
+    expect(about('trust the proxy of chardet')).not.toContain('Bump chardet from 5.0.0');
+  });
+
   it('the likely files that are worth least go first where the prompt has no room', () => {
     const about = { taskPrompt: 'route src/router.ts and src/cookie.ts, parse cookies of a request by path' };
     const room = (inputTokens: number) => compilePrompt(LONG, request({ ...about, budget: { inputTokens } }));

@@ -131,7 +131,12 @@ describe('a session start', () => {
       recorded(1, implementer({ task_id: '3', status: 'blocked', blockers: ['Which port?'] })),
     );
     played.foldWhole(recorded(2, reviewer({ task_id: '4', required_fixes: ['check the bounds'] })));
+    const left = { task_id: '5', summary: 'Keys are read', follow_up_actions: ['Rotate the key'] };
+    played.foldWhole(recorded(3, implementer(left)));
+    for (let at = 4; at < 15; at += 1)
+      played.foldWhole(recorded(at, implementer({ task_id: `x${at}`, summary: `Part ${at} is done` })));
     const { prompt } = compilePrompt(played.state, start());
+    expect(prompt).toContain('Rotate the key');
     expect(prompt).toContain(
       'Open: task 3 waits for an answer: "Which port?" · task 4 must be fixed: check the bounds',
     );

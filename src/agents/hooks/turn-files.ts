@@ -26,7 +26,10 @@ export function workTreeAt(folder: string, ms = MAX_MS): WorkTree | undefined {
   const above = gitAbove(folder);
   if (above === undefined) return undefined;
   const inFolder = (path: string) => relative(folder, join(dirname(above), path));
-  const status = 'status --porcelain=v2 --branch -z --find-renames --ignore-submodules=dirty'.split(' ');
+  const status =
+    'status --porcelain=v2 --branch -z --find-renames --untracked-files=all --ignore-submodules=dirty'.split(
+      ' ',
+    );
   const safely = withoutFilters(folder, ms);
   if (safely === undefined) return undefined;
   const text = git(folder, ms, [...safely, ...status, '--', '.']);
