@@ -4,7 +4,7 @@ import { ERROR_TEXTS, type ErrorCode } from './error-codes.js';
 /**
  * An error with a stable code, as callers, log lines and exit statuses show it.
  *
- * `message` names the field, the value and the fix; `details` is JSON-safe and optional.
+ * `message` names the field, the value and the fix, which `fix` has alone; `details` is JSON-safe and optional.
  */
 export class ThroughlineError extends Error {
   readonly code: ErrorCode;
