@@ -477,7 +477,7 @@ describe('connecting in a repository that was cloned', () => {
     }
   });
 
-  it('lines between our marks that connect did not write are neither changed nor removed', async () => {
+  it('lines between our marks that connect did not write stay, and so does a byte order mark', async () => {
     await using at = await place('throughline', 'codex');
     const mine = '# >>> throughline notes\n[mcp_servers.throughline]\ncommand = "mine"\n# <<< throughline\n';
     await clone(at, {
@@ -491,10 +491,10 @@ describe('connecting in a repository that was cloned', () => {
     }
     expect(await at.read('.codex/config.toml')).toBe(mine);
     expect(await at.read('.codex/config.toml.before-throughline')).toBe('model = "evil"\n');
-    await at.write('.codex/config.toml', 'model = "x"\n');
+    await at.write('.codex/config.toml', '\uFEFFmodel = "x"\n');
     await at.connect('codex', '--yes');
     await at.connect('codex', '--remove', '--yes');
-    expect(await at.read('.codex/config.toml')).toBe('model = "x"\n');
+    expect(await at.read('.codex/config.toml')).toBe('\uFEFFmodel = "x"\n');
     expect(await at.read('.codex/config.toml.before-throughline')).toBe('model = "evil"\n');
   });
 

@@ -129,7 +129,7 @@ const ADDED =
 
 function tableOf(text: string, name: string, why = 'it is not TOML: repair it'): TomlTable {
   try {
-    return parse(text.replace(/^\uFEFF/, ''));
+    return parse(text);
   } catch (cause) {
     const [line = ''] = messageOf(cause).split('\n');
     throw unusable(name, `${why} (${line})`, cause);

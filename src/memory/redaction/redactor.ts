@@ -186,7 +186,7 @@ const ASSIGNED = new RegExp(
   'gi',
 );
 const ENDINGS =
-  'word|wd|phrase|passcode|pass|pwd|pw|cookie|mnemonic|wort|passe|contrasena|contraseña|senha|woord|senord|passord|adgangskode|salasana|haslo|hasło|heslo|lozinka|ifre|jelszo|jelszó|пароль|密码|密碼|口令|パスワード|비밀번호|secret|token|key|key_base|key-data|key_data|sessionid|sessid|sid|secretid|secret_id|secret-id|auth|authorization|sig|signature';
+  'word|wd|phrase|passcode|pass|pwd|pw|psk|cookie|mnemonic|wort|passe|contrasena|contraseña|senha|woord|senord|passord|adgangskode|salasana|haslo|hasło|heslo|lozinka|ifre|jelszo|jelszó|пароль|密码|密碼|口令|パスワード|비밀번호|secret|token|key|key_base|key-data|key_data|sessionid|sessid|sid|secretid|secret_id|secret-id|auth|authorization|sig|signature';
 const ASSIGNED_HINT = String.raw`[:=>：](?<=(?:${anyCase(ENDINGS)})["'\\\]]{0,33}[ \t]{0,2}(?:[,\s\\nrt"']{0,80}value["'\\]{0,33})?[:=>：])`;
 
 /** Without the flag `i`, which would slow down the hints that are combined with this one. */

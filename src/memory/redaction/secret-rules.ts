@@ -43,10 +43,10 @@ export const TOKENS = Object.entries(BY_BODY).flatMap(([group, tokens]) =>
 const FOREIGN =
   'passwort|kennwort|mot[-_ ]?de[-_ ]?passe|contrase(?:ñ|n)a|senha|wachtwoord|l(?:ö|o)senord|passord|adgangskode|salasana|has(?:ł|l)o|heslo|lozinka|(?:ş|s)ifre|jelsz(?:ó|o)|пароль|密码|密碼|口令|パスワード|비밀번호';
 /** Names whose value is a password. "All tests pass: reverted" names none. */
-export const PASSWORDS = String.raw`pass(?:word|wd|phrase|code)|(?<![a-z])(?<!\b(?:tests?|checks?|builds?|suites?|all|they)[ ])(?:pass|pwd|pw)|(?:seed|recovery)[-_ ]?phrase|mnemonic|${FOREIGN}`;
+export const PASSWORDS = String.raw`pass(?:word|wd|phrase|code)|(?<![a-z])(?<!\b(?:tests?|checks?|builds?|suites?|all|they)[ ])(?:pass|pwd|pw|psk)|(?:seed|recovery)[-_ ]?phrase|mnemonic|${FOREIGN}`;
 /** Names whose value is a token or a key. */
 export const KEYS =
-  'secret(?:[-_]?id)?|token|authorization|(?:secret|api|access|account|auth|client|encryption|license|master|private|session|shared|signing|storage|subscription)[-_. ]?key(?:[-_](?:base|data))?|(?:session|(?<![a-z])sess)id|connect\\.sid|_auth|(?<=[?&])(?:sig|signature)|_key';
+  'secret(?:[-_]?id)?|token|authorization|(?:secret|api|access|account|auth|client|encryption|license|master|private|session|shared|signing|storage|subscription)[-_. ]?key(?:[-_](?:base|data))?|(?:session|(?<![a-z])sess)id|connect\\.sid|_auth|(?<=[?&])(?:sig|(?:x-(?:amz|goog)-)?signature)|_key';
 
 /** Programs with the option, in any way that it is given, whose value is a password. */
 const OPTION = [
@@ -66,7 +66,7 @@ const CALLED = 'assword|asswd|checkpw|(?:Network|Password)Credentials?|asic_?[Aa
 const CALLED_WITH =
   '[Pp]assw(?:or)?d|PASSWORD|[Tt]oken|TOKEN|[Ss]ecret|SECRET|[Aa]pi[-_]?[Kk]ey|API_KEY|[Aa]uthorization';
 /** Programs that read a password from a pipe. */
-const READERS = String.raw`[^\n|]{1,200}(?:-stdin|-with-token)|sudo [A-Za-z -]{0,40}(?:-S|chpasswd)`;
+const READERS = String.raw`[^\n|]{1,200}(?:-stdin|-with-token)|sudo [A-Za-z -]{0,40}(?:-S|chpasswd)|chpasswd`;
 
 const PEM = `-----BEGIN[ A-Z0-9]{0,40}(?:PRIVATE KEY|NKEY SEED)(?: BLOCK)?-----`;
 const PEM_END = `-{5,6}END[ A-Z0-9]{0,40}(?:PRIVATE KEY|NKEY SEED)(?: BLOCK)?-{5,6}`;
@@ -171,8 +171,8 @@ export const PATTERNS: readonly SecretPattern[] = [
   {
     // A call with the name and the value.
     rule: 'call',
-    hint: String.raw`\((?=\\{0,31}["'][\w.-]{0,60}(?:${CALLED_WITH})\\{0,31}["'], ?\\{0,31}["'])`,
-    pattern: String.raw`\((?=\\{0,31}["'][\w.-]{0,60}(?:${CALLED_WITH})\\{0,31}["'],)[^,]{1,160}, ?\\{0,31}["'](?=[^"'\s]{0,80}\d)(?=[^"'\s]{0,80}[A-Za-z])(?<quoted>[^"'\s\\]{8,512})\\{0,31}["']`,
+    hint: String.raw`\((?= ?\\{0,31}["'][\w.-]{0,60}(?:${CALLED_WITH})\\{0,31}["'], ?\\{0,31}["'])`,
+    pattern: String.raw`\((?= ?\\{0,31}["'][\w.-]{0,60}(?:${CALLED_WITH})\\{0,31}["'],)[^,]{1,160}, ?\\{0,31}["'](?=[^"'\s]{0,80}\d)(?=[^"'\s]{0,80}[A-Za-z])(?<quoted>[^"'\s\\]{8,512})\\{0,31}["']`,
   },
   {
     // In a sentence: what no word and no name of code looks like.
@@ -186,6 +186,31 @@ export const PATTERNS: readonly SecretPattern[] = [
     needs: 'pass',
     hint: 'requirepass ',
     pattern: String.raw`requirepass ["']?(?=\S{0,64}\d)(?<secret>[^\s"'<>$\\]{4,256})`,
+  },
+  // Commands whose last word is a password or a key, by the text that they need.
+  ...(
+    [
+      ['pass', '-(?:key|store)pass ', ''],
+      ['pass', String.raw`htpasswd -\w`, String.raw`\w{0,16} \S{1,128} \S{1,64} `],
+      ['pass', String.raw`nmcli [^\n]{1,128} password `, ''],
+      ['auth', '(?:masterauth|authtoken) ', ''],
+      ['user ', String.raw`(?:net |rabbitmqctl add_)user \S{1,64} `, ''],
+      ['', 'AUTH ', String.raw`(?<=(?<![\w-])AUTH )(?:(?:PLAIN|LOGIN|default) )?`],
+      ['', 'NickServ IDENTIFY ', ''],
+    ] as const
+  ).map(([needs, hint, more]) => ({
+    ...{ rule: 'command', hint, ...(needs !== '' && { needs }) },
+    pattern: String.raw`${hint}${more}["']?(?=\S{0,128}\d)(?=\S{0,128}[A-Za-z])(?<secret>[^\s"'<>$(){}\\]{8,512})(?![\w(])`,
+  })),
+  {
+    rule: 'mailchimp',
+    hint: String.raw`-us\d(?<=[0-9a-f]{32}-us\d)`,
+    pattern: String.raw`(?<![0-9a-f])[0-9a-f]{32}-us\d{1,2}(?!\w)`,
+  },
+  {
+    rule: 'firebase',
+    hint: ':APA91b',
+    pattern: String.raw`AAAA[\w-]{7}:APA91b[\w-]{100,256}`,
   },
   {
     // A data source name of Go, without a scheme.
@@ -201,7 +226,7 @@ export const PATTERNS: readonly SecretPattern[] = [
   {
     rule: 'telegram',
     hint: ':AA[A-Za-z0-9_-]{30}',
-    pattern: '(?<![A-Za-z0-9])[0-9]{6,12}:AA[A-Za-z0-9_-]{30,40}',
+    pattern: '(?<=[^A-Za-z0-9]|^|/bot)[0-9]{6,12}:AA[A-Za-z0-9_-]{30,40}',
   },
   // A password that a command reads from another, or from a string.
   ...['-(?:stdin|with-token|S )', 'chpasswd'].map((hint) => ({

@@ -212,9 +212,3 @@ describe('connecting, in a file of TOML', () => {
     );
   });
 });
-
-it('a byte order mark stays where it was, in the file of Codex', () => {
-  const text = '\uFEFFmodel = "x"\n';
-  const connected = connectedText(tomlFile as ConfigFile, text);
-  expect(disconnectedText(tomlFile as ConfigFile, connected, undefined)).toBe(text);
-});
