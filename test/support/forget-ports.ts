@@ -57,7 +57,7 @@ export function keeperPorts(names: readonly string[], projects: Readonly<Record<
       epoch: undefined,
       generation,
     };
-    return { folded, replayed: 0, isWhole: true };
+    return { folded, replayed: 0 };
   };
   return {
     ...{ lifecycle, clock, learnings, inBackground: command, table },

@@ -52,6 +52,7 @@ function sessionFolding(limits: SessionLimits): Folding<SessionState, SessionEve
     empty: (session) => emptyState(session, limits),
     evolve,
     bytes: stateBytes,
+    dropViews: ({ dispatches }) => dispatches.dropCurrent(),
     encode: encodeSnapshot,
     decode(session, text) {
       const decoded = decodeSnapshot(session, text);

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { ErrorCode } from '../../contracts/error-codes.js';
 import { codeOf, ThroughlineError } from '../../contracts/errors.js';
@@ -60,16 +61,18 @@ export interface Folded<State> {
 export interface Loaded<State> {
   readonly folded: Folded<State>;
   readonly replayed: number;
-  /** False if the limit of the read left events unread. */
-  readonly isWhole: boolean;
 }
 
+/** Share of the cache's bytes whose states keep what readers derived from them. */
+const VIEWED_SHARE = 0.25;
 /** Events folded in one turn of the event loop: a few milliseconds. */
 const MOST_IN_PART = 8;
-/** Events that background work folds before it pauses. */
-const MOST_IN_STEP = 25;
+/** Events held in memory while they are folded: a read of a long log is split. */
+const MOST_IN_READ = 256;
 
 interface Reads<State> {
+  /** Pauses a read for which only background work waits. */
+  between: (() => Promise<void>) | undefined;
   running: Promise<Loaded<State>> | undefined;
   next: Promise<Loaded<State>> | undefined;
 }
@@ -78,6 +81,8 @@ export class StateReader<State extends Sequenced, Event extends { readonly type:
   readonly #options: StateReaderOptions<State, Event>;
   readonly counts = { hits: 0, misses: 0, events: 0 };
   readonly #folded: LRUCache<Token, Folded<State>>;
+  /** Those with what readers derive from a state, which is larger than the state itself. */
+  readonly #viewed: LRUCache<Token, Folded<State>>;
   /** Keys requested once while the cache was full. */
   readonly #requestedOnce: LRUCache<Token, true>;
   readonly #reads = new Map<Token, Reads<State>>();
@@ -86,14 +91,22 @@ export class StateReader<State extends Sequenced, Event extends { readonly type:
 
   constructor(options: StateReaderOptions<State, Event>) {
     this.#options = options;
-    const { maxCached: max, maxBytes: maxSize = Number.MAX_SAFE_INTEGER } = options;
+    const { maxCached: max, maxBytes: maxSize = Number.MAX_SAFE_INTEGER, folding } = options;
     this.#folded = new LRUCache({ max, maxSize });
+    const dispose = ({ state }: Folded<State>) => folding.dropViews?.(state);
+    this.#viewed = new LRUCache({ max, maxSize: Math.ceil(maxSize * VIEWED_SHARE), dispose });
     this.#requestedOnce = new LRUCache({ max });
   }
 
   /** Returns the state with everything stored when this was called. */
   load(key: Token): Promise<Loaded<State>> {
-    const reads = this.#reads.get(key) ?? { running: undefined, next: undefined };
+    const reads = this.#reads.get(key);
+    if (reads !== undefined) reads.between = undefined;
+    return this.#queued(key);
+  }
+
+  #queued(key: Token): Promise<Loaded<State>> {
+    const reads = this.#reads.get(key) ?? { running: undefined, next: undefined, between: undefined };
     this.#reads.set(key, reads);
     if (reads.running !== undefined) {
       reads.next ??= this.#turn(key, reads, reads.running);
@@ -109,24 +122,16 @@ export class StateReader<State extends Sequenced, Event extends { readonly type:
     const since = kept?.generation === this.#lifeOf(key) ? this.#readAt.get(kept) : undefined;
     if (kept === undefined || since === undefined || !isQuiet(since)) return this.load(key);
     this.counts.hits += 1;
-    return { folded: kept, replayed: 0, isWhole: true };
+    return { folded: kept, replayed: 0 };
   }
 
   /**
-   * Loads as `load`, in steps with a pause between them: for background work, since a fold of thousands of events would hold
-   * up everything else.
+   * Loads as `load`, with `between` after every few events, until another caller waits for the same key: for background work,
+   * since a fold of thousands of events would slow everything else down.
    */
-  async loadInSteps(key: Token, between: () => Promise<void>): Promise<Loaded<State>> {
-    for (let [reached, stuck] = [0, 0]; ; ) {
-      const loaded = await this.#glance(key, MOST_IN_STEP);
-      if (loaded.isWhole) return loaded;
-      const { sequence } = loaded.folded.state;
-      // A full cache keeps nothing between the steps.
-      stuck = sequence > reached ? 0 : stuck + 1;
-      if (stuck > 1) return this.load(key);
-      reached = sequence;
-      await between();
-    }
+  loadInSteps(key: Token, between: () => Promise<void>): Promise<Loaded<State>> {
+    if (!this.#reads.has(key)) this.#reads.set(key, { running: undefined, next: undefined, between });
+    return this.#queued(key);
   }
 
   /**
@@ -180,7 +185,7 @@ export class StateReader<State extends Sequenced, Event extends { readonly type:
     // Every log is empty before its first event.
     if (sequence > 0 && range.after === 0 && read.through === 0)
       throw fault('not_found', `the log of ${kind} ${key} begins later`);
-    return { folded, replayed: await this.#foldInParts(folded, read), isWhole: true };
+    return { folded, replayed: await this.#foldInParts(folded, read) };
   }
 
   #lifeOf(key: Token): string {
@@ -197,8 +202,8 @@ export class StateReader<State extends Sequenced, Event extends { readonly type:
   }
 
   /** Runs one read after the previous one. The queued read comes next, whatever is requested meanwhile. */
-  #turn(key: Token, reads: Reads<State>, before?: Promise<unknown>, limit?: number): Promise<Loaded<State>> {
-    const read = () => this.#refresh(key, limit);
+  #turn(key: Token, reads: Reads<State>, before?: Promise<unknown>): Promise<Loaded<State>> {
+    const read = () => this.#refresh(key);
     return (before === undefined ? read() : before.then(read, read)).finally(() => {
       reads.running = reads.next;
       reads.next = undefined;
@@ -206,21 +211,7 @@ export class StateReader<State extends Sequenced, Event extends { readonly type:
     });
   }
 
-  /** Loads at most `limit` new events; `isWhole` is false if there may be more. */
-  async #glance(key: Token, limit: number): Promise<Loaded<State>> {
-    const running = this.#reads.get(key)?.running;
-    if (running !== undefined) {
-      const loaded = await running;
-      // Another caller is already reading again: do not wait for that read too.
-      if (this.#reads.has(key)) return { ...loaded, isWhole: false };
-    }
-    const reads: Reads<State> = { running: undefined, next: undefined };
-    this.#reads.set(key, reads);
-    reads.running = this.#turn(key, reads, undefined, limit);
-    return reads.running;
-  }
-
-  async #refresh(key: Token, limit?: number): Promise<Loaded<State>> {
+  async #refresh(key: Token): Promise<Loaded<State>> {
     const { log, snapshots, onFolded, folding, logger } = this.#options;
     const generation = this.#lifeOf(key);
     const kept = this.#folded.get(key);
@@ -229,26 +220,27 @@ export class StateReader<State extends Sequenced, Event extends { readonly type:
     else this.counts.hits += 1;
     const snapshot = cached === undefined ? await snapshots.load(key) : undefined;
     const folded = cached ?? (await this.#start(key, snapshot, generation));
-    const range = { after: folded.state.sequence, ...(limit !== undefined && { limit }) };
-    const begun = performance.now();
-    const read = await log.read(key, range);
-    // The cache must not hold a state whose fold threw halfway.
-    this.#folded.delete(key);
-    if (this.#lifeOf(key) !== generation) return this.#refresh(key, limit);
-    if (folded.epoch !== undefined && folded.epoch !== read.epoch) {
-      logger.warn(
-        { [folding.format.kind]: key },
-        'the log was removed: folding again from the newest snapshot',
-      );
-      return this.#refresh(key, limit);
+    for (let replayed = 0; ; ) {
+      const range = { after: folded.state.sequence, limit: MOST_IN_READ };
+      const begun = performance.now();
+      const read = await log.read(key, range);
+      // The cache must not hold a state whose fold threw halfway.
+      this.#folded.delete(key);
+      if (this.#lifeOf(key) !== generation) return this.#refresh(key);
+      if (folded.epoch !== undefined && folded.epoch !== read.epoch) {
+        logger.warn(
+          { [folding.format.kind]: key },
+          'the log was removed: folding again from the newest snapshot',
+        );
+        return this.#refresh(key);
+      }
+      replayed += await this.#foldInParts(folded, read);
+      if (read.events.length + read.skipped === MOST_IN_READ) continue;
+      this.#keep(folded, cached !== undefined);
+      this.#readAt.set(folded, begun);
+      if (replayed > 0) onFolded?.(folded);
+      return { folded, replayed };
     }
-    const replayed = await this.#foldInParts(folded, read);
-    this.#keep(folded, cached !== undefined);
-    const isWhole = limit === undefined || read.events.length + read.skipped < limit;
-    if (isWhole) this.#readAt.set(folded, begun);
-    // A catch-up in steps gets one snapshot, at its end.
-    if (isWhole && replayed > 0) onFolded?.(folded);
-    return { folded, replayed, isWhole };
   }
 
   #keep(folded: Folded<State>, wasKept: boolean): void {
@@ -259,7 +251,10 @@ export class StateReader<State extends Sequenced, Event extends { readonly type:
     const isFull = this.#folded.size >= max || calculatedSize + size > maxSize;
     // An evicted key must be requested twice again.
     if (isFull && !wasKept && !this.#requestedOnce.delete(key)) this.#requestedOnce.set(key, true);
-    else this.#folded.set(key, folded, { size });
+    else {
+      this.#folded.set(key, folded, { size });
+      this.#viewed.set(key, folded, { size: Math.min(size, this.#viewed.maxSize) });
+    }
   }
 
   /** Folds with turns of the event loop between: a log of thousands of events holds up no other request. */
@@ -269,7 +264,7 @@ export class StateReader<State extends Sequenced, Event extends { readonly type:
     for (const { events } = read; events.length - from > MOST_IN_PART; from += MOST_IN_PART) {
       const part = events.slice(from, from + MOST_IN_PART);
       replayed += this.#fold(folded, { ...read, events: part, skipped: 0, through: 0, newestCommand: 0 });
-      await new Promise((resolve) => setImmediate(resolve));
+      await (this.#reads.get(folded.key)?.between ?? nextTurn)();
     }
     return replayed + this.#fold(folded, { ...read, events: read.events.slice(from) });
   }
@@ -329,6 +324,8 @@ export interface Folding<State, Event> {
   evolve(state: State, stored: Stored<Event>): unknown;
   /** Approximate memory of a state in bytes; called after each fold. */
   bytes(state: State): number;
+  /** Frees what was derived from a state for its readers, who derive it again. */
+  dropViews?(state: State): void;
   encode(state: State, createdAt: string): string;
   /** Decodes a snapshot, or says why it cannot be used. */
   decode(

@@ -85,6 +85,11 @@ export class DispatchWindow<Entry extends { readonly sequence: number }, Folded>
     return this.#current;
   }
 
+  /** Frees the readers' view, which is derived again when it is asked for. */
+  dropCurrent(): void {
+    this.#current = undefined;
+  }
+
   /** Folds all dispatches for good, and forgets that they counted: their numbers belong to another installation. */
   settle(): void {
     for (const entry of this.#recent) this.#fold.apply(this.#settledPart, entry);
@@ -96,7 +101,7 @@ export class DispatchWindow<Entry extends { readonly sequence: number }, Folded>
   /** Changes the settled part by something other than a dispatch. */
   change(how: (settled: Folded) => void): void {
     how(this.#settledPart);
-    this.#current = undefined;
+    this.dropCurrent();
   }
 
   /** Read-only. */

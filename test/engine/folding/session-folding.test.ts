@@ -20,45 +20,30 @@ describe('load', () => {
     expect(await reader.load(DEMO)).toMatchObject({ replayed: 2, folded: { state: { sequence: second } } });
     expect(await reader.load(DEMO)).toMatchObject({ replayed: 0, folded: { sinceSnapshot: 22 } });
     expect(ports.log.read.mock.calls.map(([, range]) => range)).toEqual([
-      { after: 0 },
-      { after: first },
-      { after: second },
+      { after: 0, limit: 256 },
+      { after: first, limit: 256 },
+      { after: second, limit: 256 },
     ]);
     expect(ports.snapshots.load).toHaveBeenCalledTimes(1);
   });
 
-  it.each([
-    { maxCached: 20, pauses: [4, 4] },
-    { maxCached: 1, pauses: [4, 5] },
-  ])(
-    'loadInSteps gives what load gives, with pauses between: cache of $maxCached',
-    async ({ maxCached, pauses }) => {
-      const ports = spiedPorts();
-      const reader = ports.reader({ maxCached });
-      const between = vi.fn(async () => {});
-      for (const key of [DEMO, session('other')]) {
-        await ports.append(key, ...upTo(110));
-        between.mockClear();
-        const { folded } = await reader.loadInSteps(key, between);
-        expect(bytesOf(folded.state)).toBe(bytesOf((await ports.reader().load(key)).folded.state));
-        expect(between.mock.calls.length).toBe(pauses.shift());
-      }
-    },
-  );
-
-  it('loadInSteps reads the rest at once where others take its place in the cache', async () => {
+  it('loadInSteps gives what load gives, with pauses between until another caller waits', async () => {
     const ports = spiedPorts();
-    const reader = ports.reader({ maxCached: 1 });
-    const other = session('other');
-    for (const key of [DEMO, other]) await ports.append(key, ...upTo(110));
-    // A session enters a full cache on its second load.
-    const between = vi.fn(async () => {
-      for (const _ of ['once', 'again']) await reader.load(other);
-    });
-    const { folded } = await reader.loadInSteps(DEMO, between);
-    expect(ports.log.read.mock.lastCall?.[1]).not.toHaveProperty('limit');
-    expect(between).toHaveBeenCalledTimes(2);
-    expect(bytesOf(folded.state)).toBe(bytesOf((await ports.reader().load(DEMO)).folded.state));
+    await ports.append(DEMO, ...upTo(110));
+    for (const [others, pauses] of [
+      [0, 13],
+      [1, 2],
+    ]) {
+      const reader = ports.reader();
+      const waiting: Promise<unknown>[] = [];
+      const between = vi.fn(async () => {
+        if (others === 1 && between.mock.calls.length === 2) waiting.push(reader.load(DEMO));
+      });
+      const { folded } = await reader.loadInSteps(DEMO, between);
+      await Promise.all(waiting);
+      expect(between).toHaveBeenCalledTimes(pauses ?? 0);
+      expect(bytesOf(folded.state)).toBe(bytesOf((await ports.reader().load(DEMO)).folded.state));
+    }
   });
 
   it('load reads skipped messages once, and logs them', async () => {
@@ -72,7 +57,7 @@ describe('load', () => {
       expect.any(String),
     );
     await reader.load(DEMO);
-    expect(ports.log.read).toHaveBeenLastCalledWith(DEMO, { after: garbage });
+    expect(ports.log.read).toHaveBeenLastCalledWith(DEMO, { after: garbage, limit: 256 });
     expect(ports.logger.warn).toHaveBeenCalledTimes(1);
   });
 
@@ -198,7 +183,7 @@ describe('a snapshot', () => {
     const { folded, replayed } = await reader().load(DEMO);
     expect(replayed).toBe(2);
     expect(folded).toMatchObject({ snapshotSequence: sequence, sinceSnapshot: 2 });
-    expect(log.read.mock.calls).toEqual([[DEMO, { after: sequence }]]);
+    expect(log.read.mock.calls).toEqual([[DEMO, { after: sequence, limit: 256 }]]);
   });
 
   it.each<[string, (text: string) => string]>([
