@@ -7,6 +7,7 @@ import cluster from './cluster.mjs';
 import compile from './compile.mjs';
 import fairness from './fairness.mjs';
 import growth from './growth.mjs';
+import hooks from './hooks.mjs';
 import ingest from './ingest.mjs';
 import inspectors from './inspectors.mjs';
 import learnings from './learnings.mjs';
@@ -34,4 +35,5 @@ export const BENCHES = [
   sessions,
   cluster,
   startup,
+  hooks,
 ];

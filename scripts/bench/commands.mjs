@@ -124,7 +124,7 @@ async function turnOf(round, env) {
   const transcript_path = join(env.XDG_STATE_HOME, `turn-${round}.jsonl`);
   const turn = { session_id: `turn-${round}`, prompt_id: 'p1', cwd: env.XDG_STATE_HOME, transcript_path };
   const hook = (event) =>
-    processorTime([throughlineBin, ...PATIENT], JSON.stringify({ ...turn, ...event }), env);
+    processorTime([throughlineBin, ...PATIENT], JSON.stringify({ ...turn, ...event }), { env });
   let cpu = await hook({ hook_event_name: 'UserPromptSubmit', prompt: 'Write the printer, and test it' });
   let processes = 1;
   for (let at = 0; at < CALLS; at += 1) {
@@ -144,7 +144,7 @@ async function turnOf(round, env) {
 }
 
 /** Milliseconds of the processor that a process takes, by user and system, as the shell says. */
-async function processorTime(args, input, env) {
+export async function processorTime(args, input, { env, cwd }) {
   const timed = [
     '-c',
     'TIMEFORMAT="%U %S"; time "$@" > /dev/null 2> /dev/null',
@@ -152,7 +152,7 @@ async function processorTime(args, input, env) {
     process.execPath,
     ...args,
   ];
-  const child = spawn('bash', timed, { env, stdio: ['pipe', 'ignore', 'pipe'] });
+  const child = spawn('bash', timed, { env, cwd, stdio: ['pipe', 'ignore', 'pipe'] });
   let said = '';
   child.stderr.on('data', (text) => {
     said += text;

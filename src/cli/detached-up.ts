@@ -1,4 +1,4 @@
-import { type SpawnOptions, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { closeSync, existsSync, fstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -39,13 +39,13 @@ export interface RunningUp {
  * Finds the `up` of a store, or starts one that goes on without us. Resolves once its services answer.
  *
  * @param args what `up` is called with, without `--detach`
- * @param settings environment and folder of the new process. Default: those of this one
+ * @param settings environment of the new process, and its folder. Default folder: that of this one
  * @throws ThroughlineError as `up` says, `unavailable` when it ends before it is ready
  */
 export async function startDetached(
   storeDir: string,
   args: readonly string[],
-  settings: Pick<SpawnOptions, 'env' | 'cwd'> = {},
+  settings: { readonly env: NodeJS.ProcessEnv; readonly cwd?: string },
 ): Promise<RunningUp & { readonly found: boolean }> {
   const found = await runningUp(storeDir);
   if (found !== undefined) return { ...found, found: true };
@@ -59,7 +59,7 @@ export async function startDetached(
     const [, script = ''] = process.argv;
     const child = spawn(process.execPath, [script, 'up', ...args], {
       ...settings,
-      env: withBoundedHeap(settings.env ?? process.env, storeDir),
+      env: withBoundedHeap(settings.env, storeDir),
       detached: true,
       stdio: ['ignore', 'ignore', log],
     });

@@ -159,7 +159,8 @@ async function detached(cli: Cli, command: Command, options: UpOptions): Promise
   await serverToStart(cli.config);
   // Without its name, your own server would be meant.
   const store = options.store === undefined ? [] : ['--store', storeDir];
-  const server = await startDetached(storeDir, [...store, ...givenOptions(command, ['store', 'detach'])]);
+  const args = [...store, ...givenOptions(command, ['store', 'detach'])];
+  const server = await startDetached(storeDir, args, { env: cli.config.env });
   if (server.found) return tellFound(cli, options, server);
   tellServer(server);
   const down = ['throughline', 'down', ...store].map(shellWord).join(' ');
