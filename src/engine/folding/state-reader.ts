@@ -98,16 +98,16 @@ export class StateReader<State extends Sequenced, Event extends { readonly type:
     this.#requestedOnce = new LRUCache({ max });
   }
 
-  /** Returns the state with everything stored when this was called. */
-  load(key: Token): Promise<Loaded<State>> {
-    const reads = this.#reads.get(key);
-    if (reads !== undefined) reads.between = undefined;
-    return this.#queued(key);
-  }
-
-  #queued(key: Token): Promise<Loaded<State>> {
-    const reads = this.#reads.get(key) ?? { running: undefined, next: undefined, between: undefined };
+  /**
+   * Returns the state with everything stored when this was called.
+   *
+   * @param between pauses after every few events, until a caller without pauses waits for the same key: for background work,
+   * since a fold of thousands of events would slow everything else down
+   */
+  load(key: Token, between?: () => Promise<void>): Promise<Loaded<State>> {
+    const reads = this.#reads.get(key) ?? { running: undefined, next: undefined, between };
     this.#reads.set(key, reads);
+    reads.between = between && reads.between;
     if (reads.running !== undefined) {
       reads.next ??= this.#turn(key, reads, reads.running);
       return reads.next;
@@ -123,15 +123,6 @@ export class StateReader<State extends Sequenced, Event extends { readonly type:
     if (kept === undefined || since === undefined || !isQuiet(since)) return this.load(key);
     this.counts.hits += 1;
     return { folded: kept, replayed: 0 };
-  }
-
-  /**
-   * Loads as `load`, with `between` after every few events, until another caller waits for the same key: for background work,
-   * since a fold of thousands of events would slow everything else down.
-   */
-  loadInSteps(key: Token, between: () => Promise<void>): Promise<Loaded<State>> {
-    if (!this.#reads.has(key)) this.#reads.set(key, { running: undefined, next: undefined, between });
-    return this.#queued(key);
   }
 
   /**

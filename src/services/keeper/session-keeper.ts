@@ -16,7 +16,7 @@ import type { Archiver } from '../lifecycle/archive-session.js';
  */
 interface SessionKeeperOptions {
   readonly table: SessionTable;
-  readonly reader: Pick<SessionReader, 'load' | 'loadInSteps'>;
+  readonly reader: Pick<SessionReader, 'load'>;
   readonly writer: Pick<SessionSnapshotWriter, 'write'>;
   readonly index: SessionIndex;
   readonly lifecycle: Forgetting & Pick<SessionLifecycle, 'archived'>;
@@ -103,9 +103,7 @@ export class SessionKeeper {
     const begun = now();
     try {
       const assertSameGeneration = await generationGuard(lifecycle, session);
-      const { folded } = await reader.loadInSteps(session, () =>
-        pause(this.#rounds.isStopping ? 0 : STEP_PAUSE_MS),
-      );
+      const { folded } = await reader.load(session, () => pause(this.#rounds.isStopping ? 0 : STEP_PAUSE_MS));
       const { state } = folded;
       const { sequence } = state;
       const isThere = sequence > 0;

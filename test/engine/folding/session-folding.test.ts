@@ -27,7 +27,7 @@ describe('load', () => {
     expect(ports.snapshots.load).toHaveBeenCalledTimes(1);
   });
 
-  it('loadInSteps gives what load gives, with pauses between until another caller waits', async () => {
+  it('a load in the background pauses until another caller waits', async () => {
     const ports = spiedPorts();
     await ports.append(DEMO, ...upTo(110));
     for (const [others, pauses] of [
@@ -39,7 +39,7 @@ describe('load', () => {
       const between = vi.fn(async () => {
         if (others === 1 && between.mock.calls.length === 2) waiting.push(reader.load(DEMO));
       });
-      const { folded } = await reader.loadInSteps(DEMO, between);
+      const { folded } = await reader.load(DEMO, between);
       await Promise.all(waiting);
       expect(between).toHaveBeenCalledTimes(pauses ?? 0);
       expect(bytesOf(folded.state)).toBe(bytesOf((await ports.reader().load(DEMO)).folded.state));
