@@ -82,6 +82,7 @@ const TABLE: Readonly<Record<Group, Readonly<Record<string, Row>>>> = {
       'list what happened; -f follows it, --trace shows the actions of agents',
       log,
     ],
+    'last [options] [session]': ['show what an agent was given last, line by line with reasons', prompt],
     'recall [options] <query>': ['search what sessions remember, by words and by meaning', facts],
     'facts [options] [session]': ['list what a session knows', facts],
   },

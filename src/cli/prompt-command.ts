@@ -1,23 +1,15 @@
 import type { CompileRequest, CompileRequestInput } from '../contracts/compile-request.js';
 import { codeOf, noSuchSession, usageError } from '../contracts/errors.js';
-import { FACT_TAGS, type FactTag, ROLES, type Role } from '../contracts/kinds.js';
+import { EXPLAINED, FACT_TAGS, type FactTag, ROLES, type Role } from '../contracts/kinds.js';
 import type { PromptTrace } from '../contracts/prompt-requests.js';
-import { repairsInWords } from '../contracts/reading/repairs.js';
-import type {
-  CompiledLearning,
-  CompileReply,
-  ConsideredFact,
-  ConsideredFile,
-} from '../contracts/replies/compile-reply.js';
-import type { ToolReply } from '../contracts/requests.js';
+import type { CompileReply } from '../contracts/replies/compile-reply.js';
 import { ITERATION_TEMPLATE, ITERATION_VARIABLES } from '../prompt/iteration-template.js';
-import type { ThroughlineClient } from '../sdk/throughline-client.js';
-import { clipText, counted, quoted } from '../shared/text.js';
+import { counted, quoted } from '../shared/text.js';
 import type { Command, Flags, Numbers, Texts } from './cli-command.js';
 import { note, out, outForAgent, withClient } from './command-context.js';
-import { readNamed, wholeNumber } from './option-parsers.js';
-import { table } from './output.js';
+import { localTime, readNamed, wholeNumber } from './option-parsers.js';
 import { onSession, requireEvents, SESSION_DEFAULT, sessionFor } from './session-argument.js';
+import type { ShowOptions } from './show-prompt.js';
 
 interface CompileOptions
   extends Flags<'new' | 'explain' | 'json'>,
@@ -104,15 +96,15 @@ export function promptCommand(program: Command): void {
       outForAgent(reply.prompt);
       note(summary(reply));
       for (const line of warnings(reply)) note(line);
-      if (options.explain) for (const line of explanation(reply)) note(line);
+      if (!options.explain) return;
+      const { explanationLines } = await import('./show-prompt.js');
+      for (const line of explanationLines(reply)) note(`-- ${line}`);
     });
   // Commander gives options that both have to the command above: these commands read both.
   addList(prompt);
   addShow(prompt);
   addTemplate(prompt);
 }
-
-const EXPLAINED = ['facts', 'considered', 'learnings', 'lines'] as const;
 
 async function requestOf(session: string, options: CompileOptions): Promise<CompileRequestInput> {
   const { kind, task: taskId, prompt: taskPrompt, role, tags, maxFacts, after, asOf } = options;
@@ -178,8 +170,6 @@ interface ListOptions extends Flags<'json'>, Texts<'task'> {
   readonly limit: number;
 }
 
-type ShowOptions = Flags<'text' | 'json'>;
-
 /** The number of prompts that a session keeps. */
 const MOST = 200;
 
@@ -216,46 +206,43 @@ function addList(prompt: Command): void {
 function addShow(parent: Command): void {
   parent
     .command('show')
-    .summary('show what a prompt showed and what it left out, or the prompt itself')
-    .description(
-      'Prints what a prompt showed and what it left out. With --text it is compiled again from its request, as it was.',
-    )
+    .summary('show a prompt line by line with reasons, and what it left out')
+    .description('Prints each line of a prompt with its reason and id, and what was left out.')
     .argument('<id>', 'its id in `prompt ls`, or the beginning of it')
     .option('-s, --session <name>', `session ${SESSION_DEFAULT}`)
-    .option('--text', 'the prompt itself, compiled again')
+    .option('--text', 'the prompt itself')
     .option('--json', 'one JSON object: {prompt, request}; with --text the whole reply')
     .examples(
       'throughline prompt show 4f1c09ab23de --session demo',
       'throughline prompt show 4f1c --session demo --text',
     )
     .action(async (id: string, _: object, command: Command) => {
-      const { text, json } = command.optsWithGlobals<ShowOptions>();
       const { cli, session } = await sessionFor(command, false);
-      await withClient(cli, async (client) => {
-        const shown = await client.tools.promptShow({ session, id });
-        if (!text) {
-          if (json) return out(JSON.stringify(shown));
-          for (const line of promptLines(shown.prompt)) out(line);
-          return;
-        }
-        const reply = await compiledAgain(client, shown);
-        if (json) out(JSON.stringify(reply));
-        else outForAgent(reply.prompt);
-      });
+      const options = command.optsWithGlobals<ShowOptions>();
+      const { showPrompt } = await import('./show-prompt.js');
+      await withClient(cli, (client) =>
+        showPrompt(cli, client, { session, id }, { ...options, whole: true }),
+      );
     });
 }
 
-async function compiledAgain(client: ThroughlineClient, { prompt, request }: ToolReply<'prompt-show'>) {
-  if (prompt.cut)
-    note(`-- the request of prompt ${prompt.id} was kept without some of its text: it may have been another`);
-  const reply = await client.send('prompt.past', request);
-  if (reply.vectors !== prompt.vectors) {
-    const [before, now] = [prompt.vectors, reply.vectors].map((name = 'none') => name);
-    note(
-      `-- prompt ${prompt.id} was ordered with the word vectors ${before}, now with ${now}: it may differ`,
-    );
-  }
-  return reply;
+export function lastCommand(program: Command): void {
+  onSession(program.command('last'))
+    .description('Prints what an agent was given last, each line with its reason and id.')
+    .option('--text', 'the prompt itself')
+    .option('--json', 'one JSON object: {prompt, request}; with --text the whole reply')
+    .examples('throughline last', 'throughline last demo --text')
+    .action(async (_: string | undefined, options: ShowOptions, command: Command) => {
+      const { cli, session } = await sessionFor(command);
+      const { showPrompt } = await import('./show-prompt.js');
+      await withClient(cli, async (client) => {
+        const { prompts } = await client.tools.promptList({ session, limit: MOST });
+        const newest = prompts.find(({ tokens }) => tokens > 0);
+        if (newest !== undefined) return showPrompt(cli, client, { session, id: newest.id }, options);
+        requireEvents(session, (await client.runs.status({ session })).sequence);
+        note(`-- no agent was given anything in session ${session} yet`);
+      });
+    });
 }
 
 function addTemplate(parent: Command): void {
@@ -273,68 +260,12 @@ const PROMPT_HEADINGS = ['ID', 'TIME', 'KIND', 'ROLE', 'TASK', 'SEQUENCE', 'TOKE
 
 function promptCells(_: unknown, prompt: PromptTrace): string[] {
   const { id, at, kind, task = '-', role = '-', sequence, tokens, factsShown, durationMs } = prompt;
-  return [id, at, kind, role, quoted(task), ...[sequence, tokens, factsShown, durationMs].map(String)];
-}
-
-function promptLines(prompt: PromptTrace): string[] {
-  const { facts, left, learnings, hash, prefixHash, room, dropped, factsTotal, vectors } = prompt;
   return [
-    ...table(PROMPT_HEADINGS, [promptCells(undefined, prompt)], String),
-    `hash ${hash}${prefixHash === undefined ? '' : `, prefix ${prefixHash}`}`,
-    `${room} tokens of room, ${counted(dropped, 'item')} left out, ${counted(factsTotal, 'fact')} known`,
-    vectors === undefined ? 'ordered by words alone' : `ordered by words and by meaning, ${vectors}`,
-    ...facts.map(({ id, score }) => `  shown  ${id}  ${score.toFixed(2)}`),
-    ...left.map(({ id, score, why }) => `  left   ${id}  ${score.toFixed(2)}  ${why}`),
-    ...(learnings.length === 0 ? [] : [`learnings: ${learnings.join(', ')}`]),
+    id,
+    localTime(at),
+    kind,
+    role,
+    quoted(task),
+    ...[sequence, tokens, factsShown, durationMs].map(String),
   ];
-}
-
-const MAX_TEXT = 120;
-
-/** Returns the output of `--explain`: a table each of the lines shown, and of the facts, files and learnings considered. */
-function explanation({ considered, facts = [], learnings = [], lines = [] }: CompileReply): string[] {
-  // Repairs come with the facts shown.
-  const repairs = new Map(facts.flatMap(({ id, repairs }) => (repairs === undefined ? [] : [[id, repairs]])));
-  const repaired = ({ id }: ConsideredFact) => {
-    const known = repairs.get(id);
-    return known === undefined ? '' : ` (${quoted(repairsInWords({ repairs: known }))})`;
-  };
-  const shownLines = lines.map(({ from, to, section, why = '' }) => {
-    return [from === to ? `${from}` : `${from}-${to}`, section, why];
-  });
-  const { facts: weighed = [], files = [] } = considered ?? {};
-  const consideredFacts = weighed.map((fact) => {
-    const saying = clipText(quoted(`${fact.subject} ${fact.relation} ${fact.object}`), MAX_TEXT);
-    return [...factCells(fact), `${saying}${repaired(fact)}`];
-  });
-  return [
-    ...explained('lines shown', 'line section why', shownLines),
-    ...explained('facts considered', 'shown score kind why dispatch task id text', consideredFacts),
-    ...explained('files considered', 'shown score why results task path', files.map(fileCells)),
-    ...explained('learnings considered', 'shown score id text', learnings.map(learningCells)),
-  ];
-}
-
-function factCells(fact: ConsideredFact): string[] {
-  const { shown, left, duplicateOf, score, kind, dispatch, taskId, id, because, words } = fact;
-  const hidden = duplicateOf === undefined ? left : `${left} of ${duplicateOf}`;
-  const text = words.length === 0 ? '' : ` ${words.map(quoted).join(' ')}`;
-  const why = because === 'words' ? `words:${text}` : `${because}${text && `, words:${text}`}`;
-  const from = [String(dispatch), quoted(taskId), id];
-  return [shown ? 'yes' : `no: ${hidden}`, score.toFixed(2), kind, why, ...from];
-}
-
-function fileCells({ shown, left, score, reasons, uses, tasks, path }: ConsideredFile): string[] {
-  const why = Object.entries(reasons).map(([what, sum]) => `${what} ${sum}`);
-  const about = [counted(uses, 'result'), quoted(tasks[0] ?? ''), quoted(path)];
-  return [shown ? 'yes' : `no: ${left}`, score.toFixed(2), why.join(', '), ...about];
-}
-
-function learningCells({ id, type, content, score }: CompiledLearning): string[] {
-  return ['yes', score.toFixed(2), id, clipText(quoted(`${type}: ${content}`), MAX_TEXT)];
-}
-
-function explained(title: string, head: string, rows: readonly string[][]): string[] {
-  if (rows.length === 0) return [];
-  return [`-- ${title}:`, ...table(head.split(' '), rows, String).map((line) => `--   ${line}`)];
 }

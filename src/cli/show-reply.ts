@@ -32,6 +32,8 @@ import { type Cell, inLine, table } from './output.js';
 
 export type Colors = ReturnType<typeof picocolors.createColors>;
 
+export const NO_COLOURS: Colors = picocolors.createColors(false);
+
 /** The colours of answers: none in a pipe. */
 export function coloursOf(cli: Cli): Colors {
   return picocolors.createColors(coloured(cli));
@@ -127,7 +129,7 @@ const RENDERERS: { readonly [Name in RequestName]?: Renderer<Name> } = {
 export function showReply<Name extends RequestName>(
   name: Name,
   reply: ReplyTo<Name>,
-  colours: Colors = picocolors.createColors(false),
+  colours: Colors = NO_COLOURS,
 ): readonly string[] {
   const renderer = RENDERERS[name] as Renderer<Name> | undefined;
   return renderer?.(reply, colours) ?? [quoted(JSON.stringify(reply))];
@@ -331,9 +333,9 @@ export function factCells(pc: Colors, fact: FoundFact): Cell[] {
 }
 
 /** Characters of an id that commands accept in its place. */
-const SHORT_ID = 8;
+export const SHORT_ID = 8;
 
-function factLine(fact: FoundFact, pc: Colors = picocolors.createColors(false)): string {
+function factLine(fact: FoundFact, pc: Colors = NO_COLOURS): string {
   const [id, of, dispatch, words = ''] = factCells(pc, fact);
   return inLine([id ?? '', words, ...(of === '-' ? [] : [`[task:${of}]`, `result ${dispatch}`])]);
 }

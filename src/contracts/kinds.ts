@@ -18,6 +18,8 @@ export type StatementKind = (typeof STATEMENT_KINDS)[number];
 
 /** Parts of a compile reply that only `include` or `explain` adds. */
 export const REPLY_PARTS = ['facts', 'files', 'learnings', 'sessionContext', 'considered', 'lines'] as const;
+/** The parts that explain a prompt. */
+export const EXPLAINED = ['facts', 'considered', 'learnings', 'lines'] as const;
 export const DISPATCH_PARTS = [...REPLY_PARTS, 'messages'] as const;
 export type ReplyPart = (typeof DISPATCH_PARTS)[number];
 

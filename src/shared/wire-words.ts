@@ -178,3 +178,36 @@ export function waitsForPerson(task: {
 export const TOKEN_HEADER = 'x-throughline-token';
 /** The inspector's feed of events, which takes the token as the query `token` too. */
 export const LIVE_PATH = '/api/live';
+
+/** Sections whose name is not their key in words. */
+const SECTIONS: Readonly<Record<string, string>> = {
+  prefix: 'Stable prefix',
+  unreadable: 'Unreadable result',
+  answers: 'Questions',
+  ledger: 'So far',
+  compacted: 'Compacted history',
+  recent: 'Recent steps',
+  notes: 'Session context',
+  findings: 'Open findings',
+  files: 'Likely files',
+  decisions: 'Decisions and conventions',
+  failed: 'Tried and failed',
+  tried: 'Tried and failed',
+  work: 'Related work',
+  tests: 'Failing tests',
+  requirements: 'Left to do by other tasks',
+  facts: 'Also known',
+  task: 'Task prompt',
+  last: 'Last work',
+  kept: 'Kept of the last turn',
+};
+
+export function sectionName(section = 'template'): string {
+  return SECTIONS[section] ?? `${section.charAt(0).toUpperCase()}${spaced(section.slice(1))}`;
+}
+
+/** Returns the ids of the statements that a text names as its sources, such as `M7` in `[M7, 3 Nov]`. */
+export function statementsIn(text: string): string[] {
+  const named = text.matchAll(/\[([MN]\d+(?:[.v]\d+)*)[,\]]/g);
+  return [...new Set([...named].flatMap(([, id]) => id ?? []))];
+}

@@ -92,7 +92,7 @@ describe('prompt', () => {
     });
     const explained = await up.cli([...base, '--after', last, '--explain', '--max-facts', '1']);
     expect(explained.stderr).toMatch(
-      /\n-- facts considered:\n-- {3}shown +score +kind +why +dispatch +task +id +text\n/,
+      /\n-- facts considered:\n-- {3}shown +score +kind +why +result +task +id +text\n/,
     );
     expect(explained.stderr).toMatch(
       /\n-- {3}yes +\d+\.\d\d +findings +\S.* +\d+ +1 +[0-9a-f]{16} +task:1 must_fix one\n/,

@@ -73,12 +73,17 @@ describe('throughline prompt', () => {
     });
     const id = newest?.id ?? '';
     const listed = await up.cli(['prompt', 'ls', '-s', session, '--limit', '1']);
-    expect(listed.stdout).toMatch(new RegExp(`^${id} +\\S+ +dispatch +reviewer +99 +13 +`, 'm'));
+    expect(listed.stdout).toMatch(new RegExp(`^${id} +\\S+ \\S+ +dispatch +reviewer +99 +13 +`, 'm'));
     expect(listed.stderr).toMatch(/^-- 1 of \d+ prompts\n$/);
     const shown = await up.cli(['prompt', 'show', id, '-s', session]);
-    expect(shown.stdout).toMatch(/^ {2}shown {2}[0-9a-f]{16} {2}\d\.\d\d$/m);
     expect(shown.stdout).toMatch(
-      /^ {2}left {3}[0-9a-f]{16} {2}\d\.\d\d {2}(rank|one task|budget|near-duplicate|held)$/m,
+      /^ {2}[0-9a-f]{8} {2}- required fix: Return .*\[task:\d+, .*\]( {2}<- \S.*)?$/m,
+    );
+    expect(shown.stdout).toMatch(/^ {2}no: (rank|one task|budget|near-duplicate|held) +\d\.\d\d /m);
+    const last = await up.cli(['last', session]);
+    expect(shown.stdout).toContain(last.stdout);
+    expect(last.stderr).toContain(
+      `"throughline prompt show ${id} -s ${session}" also shows what was left out`,
     );
     const again = await up.cli(['prompt', 'show', id.slice(0, 8), '-s', session, '--text']);
     expect(again).toEqual({ code: 0, stdout: compiled.stdout, stderr: '' });

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { compileRequest } from '../../src/contracts/compile-request.js';
-import { sectionName } from '../../src/page/prompt/prompt-text.js';
 import { compilePrompt } from '../../src/prompt/compile-prompt.js';
+import { sectionName } from '../../src/shared/wire-words.js';
 import { FULL } from '../prompt/budget-cases.js';
 
 const ASKED = { session: 'demo', taskPrompt: 'Write the lexer of the parser', explain: true };

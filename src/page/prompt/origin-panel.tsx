@@ -1,9 +1,8 @@
 import type { CompiledFact, CompileReply } from '../../contracts/replies/compile-reply.js';
-import { whyShown } from '../../shared/wire-words.js';
+import { sectionName, statementsIn, whyShown } from '../../shared/wire-words.js';
 import { ButtonLink, Pair, Tag } from '../components/fields.js';
 import { sessionHref, viewHref } from '../route.js';
-import { type PromptRow, sectionName } from './prompt-text.js';
-import { statementsIn } from './use-prompt.js';
+import type { PromptRow } from './prompt-text.js';
 
 /** The origin of a prompt line: its section, fact, result and event, with links to them. */
 export function OriginPanel(props: {

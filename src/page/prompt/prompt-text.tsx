@@ -1,8 +1,7 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { CompiledFact, CompiledLearning, CompileReply } from '../../contracts/replies/compile-reply.js';
+import { sectionName, statementsIn } from '../../shared/wire-words.js';
 import { hue } from '../components/table.js';
-import { spaced } from '../words.js';
-import { statementsIn } from './use-prompt.js';
 
 /** A compiled prompt line by line; reports the line under the pointer and the focused one. */
 export function PromptText(props: {
@@ -125,31 +124,4 @@ export function promptRows(
     }
   }
   return rows;
-}
-
-/** Sections whose name is not their key in words. */
-const SECTIONS: Readonly<Record<string, string>> = {
-  prefix: 'Stable prefix',
-  unreadable: 'Unreadable result',
-  answers: 'Questions',
-  ledger: 'So far',
-  compacted: 'Compacted history',
-  recent: 'Recent steps',
-  notes: 'Session context',
-  findings: 'Open findings',
-  files: 'Likely files',
-  decisions: 'Decisions and conventions',
-  failed: 'Tried and failed',
-  tried: 'Tried and failed',
-  work: 'Related work',
-  tests: 'Failing tests',
-  requirements: 'Left to do by other tasks',
-  facts: 'Also known',
-  task: 'Task prompt',
-  last: 'Last work',
-  kept: 'Kept of the last turn',
-};
-
-export function sectionName(section = 'template'): string {
-  return SECTIONS[section] ?? `${section.charAt(0).toUpperCase()}${spaced(section.slice(1))}`;
 }

@@ -42,12 +42,6 @@ export function useStoredPrompt(session: string, id: string | undefined) {
   return useAsk('prompt.past', (request as RequestInput<'prompt.past'>) ?? null).reply;
 }
 
-/** Returns the ids of the statements that a text names as its sources, such as `M7` in `[M7, 3 Nov]`. */
-export function statementsIn(text: string): string[] {
-  const named = text.matchAll(/\[([MN]\d+(?:[.v]\d+)*)[,\]]/g);
-  return [...new Set([...named].flatMap(([, id]) => id ?? []))];
-}
-
 /** Compiles the chosen prompt; sends nothing while `choice` is undefined. */
 export function usePrompt(
   session: string,

@@ -1,6 +1,7 @@
 import '../styles/prompt.css';
 import { useMemo, useRef, useState } from 'preact/hooks';
 import type { CompileReply } from '../../contracts/replies/compile-reply.js';
+import { sectionName } from '../../shared/wire-words.js';
 import { CopyButton, Tag } from '../components/fields.js';
 import { PageHead } from '../components/page-header.js';
 import { CardHead, Empty, ErrorBox, QueryView } from '../components/states.js';
@@ -10,7 +11,7 @@ import { ConsideredTable } from '../prompt/considered-table.js';
 import { previousOf } from '../prompt/last-told.js';
 import { OriginPanel } from '../prompt/origin-panel.js';
 import { KeptPrompts, PromptChooser } from '../prompt/prompt-chooser.js';
-import { PromptText, promptRows, sectionName } from '../prompt/prompt-text.js';
+import { PromptText, promptRows } from '../prompt/prompt-text.js';
 import {
   type PromptChoice,
   promptChoice,
