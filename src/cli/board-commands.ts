@@ -36,6 +36,13 @@ export function taskCommand(program: Command): void {
       fields: { remove: z.literal(true).optional().describe('stop waiting for these tasks') },
     },
     'tool.task-undepends': false,
+    'tool.task-delete': {
+      sets: { undo: false },
+      remark: ({ deleted }) => `"throughline task restore ${deleted}" brings it back`,
+    },
+  });
+  addRequest(task, 'tool.task-delete', {
+    ...{ cli: 'task restore <id>', sets: { undo: true }, about: 'restore a deleted task' },
   });
   addRequest(task, 'tool.task-status', {
     ...{ cli: 'task block <id>', sets: { status: 'blocked' }, about: 'mark a task as blocked' },
@@ -95,7 +102,12 @@ export function noteCommand(program: Command): void {
     .command('note')
     .description('Notes for later agents: prompts show them until they are removed.')
     .examples('throughline note add "The CI machine has no docker" -s demo', 'throughline note ls demo');
-  addRequests(note);
+  addRequests(note, {
+    'tool.note-delete': { remark: ({ deleted }) => `"throughline note restore ${deleted}" brings it back` },
+  });
+  addRequest(note, 'tool.fact-restore', {
+    ...{ cli: 'note restore <id>', about: 'restore a removed note', example: { id: 'NOT-1' } },
+  });
 }
 
 export function inboxCommand(program: Command): void {

@@ -72,11 +72,11 @@ const RENDERERS: { readonly [Name in RequestName]?: Renderer<Name> } = {
   ...{ 'tool.task-release': claim, 'tool.task-next': claim },
   'tool.task-list': ({ tasks }, pc) =>
     tabled(pc, 'ID PRIO STATUS TASK', tasks, taskCells, 'no tasks: "throughline task add" adds one'),
-  'tool.task-delete': ({ deleted }) => [`${deleted} deleted`],
+  'tool.task-delete': ({ task, deleted }, pc) => [task === null ? `${deleted} deleted` : taskLine(pc, task)],
   ...{ 'tool.note-add': note, 'tool.note-edit': note },
   'tool.note-list': ({ notes }, pc) =>
     tabled(pc, 'ID TYPE NOTE', notes, noteCells, 'no notes: "throughline note add" writes one'),
-  'tool.note-delete': ({ deleted }) => [`${deleted} deleted`],
+  'tool.note-delete': ({ deleted }) => [`${deleted} removed`],
   ...{ 'tool.inbox-add': message, 'tool.inbox-mark-read': message },
   'tool.blocker-answer': ({ answer: { task, questions, answer } }) => [
     `task ${quoted(task)} asked: ${questions.map(quoted).join(' ')}`,

@@ -92,12 +92,12 @@ export const BOARD_REQUESTS = {
     task,
   ),
   'tool.task-delete': command(
-    'delete a task',
+    'delete a task; the last 20 can be restored',
     { cli: 'task rm <id>', example: { id: 'TAS-1' } },
-    { id },
+    { id, undo: flag.describe('Restore it instead.') },
     z.object({
-      task: z.null().describe('Null: the task is deleted.'),
-      deleted: string('Id of the task.'),
+      task: taskView.nullable().describe('Null: the task is deleted.'),
+      deleted: string('Id of the deleted task.').exactOptional(),
       sequence,
     }),
   ),
@@ -158,7 +158,7 @@ export const BOARD_REQUESTS = {
     oneNote,
   ),
   'tool.note-delete': command(
-    'delete a note',
+    'remove a note; the last 20 can be restored',
     { cli: 'note rm <id>', example: { id: 'NOT-1' } },
     { id, person },
     z.object({

@@ -202,8 +202,8 @@ export type Severity = (typeof SEVERITIES)[number];
 export const ORIGINS = ['person', 'user', 'agent'] as const;
 export type Origin = (typeof ORIGINS)[number];
 
-/** Another statement has ended one in one of these ways. */
-export const ENDINGS = ['replaced', 'answered', 'settled'] as const;
+/** The ways in which another statement has ended one, and the removal of a note. */
+export const ENDINGS = ['replaced', 'answered', 'settled', 'removed'] as const;
 /**
  * Why an id that a statement names ends nothing: no statement has it, it has ended, someone of higher rank said it, or the agent was
  * not shown it.

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { ENDINGS, FACT_TAGS, ORIGINS, SEVERITIES } from './kinds.js';
 import { named, oneOf, string, strings } from './schema-fields.js';
 
-export const ended = named('Ended', 'The end of a statement by another one.', {
-  by: string('Id of the statement that ended it, or the finished task.'),
-  how: oneOf('Replaced, answered or settled.', ENDINGS),
+export const ended = named('Ended', 'The end of a statement.', {
+  by: string('The statement or task that ended it, or who removed it.'),
+  how: oneOf('Replaced, answered, settled or removed.', ENDINGS),
   term: string('The term that both are about, if it was not named.').exactOptional(),
 });
 export type Ended = z.output<typeof ended>;

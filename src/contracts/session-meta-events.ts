@@ -76,7 +76,7 @@ export const noteEvents = [
     content: string('The text.').optional(),
     type: oneOf('The kind of note.', NOTE_TYPES).optional(),
   }),
-  eventOf('note.deleted', { note: noteKey }),
+  eventOf('note.deleted', { note: noteKey, by: string('Who removed it.').exactOptional() }),
 ] as const;
 
 export const inboxEvents = [

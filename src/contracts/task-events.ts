@@ -47,7 +47,11 @@ export const taskEvents = [
   eventOf('task.depends', { task: taskKey, depends_on, iteration }),
   eventOf('task.undepends', { task: taskKey, depends_on, iteration }),
   eventOf('task.content', { task: taskKey, content: string('The work to do.'), by, iteration }),
-  eventOf('task.deleted', { task: taskKey, iteration }),
+  eventOf('task.deleted', {
+    task: taskKey,
+    undo: z.literal(true).exactOptional().describe('It is restored.'),
+    iteration,
+  }),
   eventOf('task.claimed', {
     task: anyTask,
     agent: string('Agent that claimed it, in place of any other.'),

@@ -179,6 +179,23 @@ describe('the reading commands', () => {
     await soon(async () => expect(await run('log', one, '--verbose')).toContain('iteration prompt'));
   });
 
+  it('what rm takes away, restore brings back', async () => {
+    const name = newSession('undone');
+    for (const [kind, id] of [
+      ['task', 'TAS-1'],
+      ['note', 'NOT-1'],
+    ] as const) {
+      await run(kind, 'add', 'Keep the order', '-s', name);
+      const before = await run(kind, 'ls', name, '--json');
+      const { stderr } = await up.cli([kind, 'rm', id, '-s', name]);
+      expect(stderr).toContain(`-- "throughline ${kind} restore ${id}" brings it back`);
+      expect(await run(kind, 'ls', name)).not.toContain('Keep the order');
+      await run(kind, 'restore', id, '-s', name);
+      const [, fields] = [before, await run(kind, 'ls', name, '--json')].map((list) => JSON.parse(list));
+      expect(fields[`${kind}s`], kind).toEqual(JSON.parse(before)[`${kind}s`]);
+    }
+  });
+
   it('every list with nothing in it is JSON with --json', async () => {
     const empty = newSession('empty');
     await run('session', 'open', empty);

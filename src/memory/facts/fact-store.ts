@@ -26,6 +26,8 @@ import {
 export const MAX_FACT_BYTES = 500_000;
 /** Share of the kept facts that may have the highest value; the rest is for new ones. */
 const DEAR_SHARE = 0.75;
+/** Removed notes that can be restored. */
+const MAX_REMOVED = 20;
 
 /** Stores one session's facts. Synchronous; never throws. */
 export type ISessionFactStore = Pick<
@@ -155,6 +157,8 @@ export class InMemorySessionFactStore {
       const isOwn = stored.sourceSequence === fact.sourceSequence;
       if (saysTheSame(stored, fact) && (isOwn || stored.retracted !== undefined))
         this.#reopen(saying, isOwn ? by : undefined);
+      if (isOwn && isRemoved(stored))
+        for (const { id, ...ended } of stored.ends ?? []) this.end(id, closingFor(stored, ended));
       if (isOwn && stored.corrects === fact.id)
         this.#close(saying, {
           sequence: by.after,
@@ -200,17 +204,24 @@ export class InMemorySessionFactStore {
     }
   }
 
-  /** Removes the statements of commands that fit; what they ended holds again. */
-  unsay(fits: (fact: SessionFact) => boolean): void {
+  /** Ends the statements of commands that fit, the last of which can be restored; what they ended holds again. */
+  unsay(fits: (fact: SessionFact) => boolean, by: Closing): void {
     for (const saying of this.#statements) {
-      const { ref, ends = [] } = saying.fact;
-      if (!fits(saying.fact)) continue;
-      this.#remove(saying);
+      const { ref, ends = [], validTo } = saying.fact;
+      if (validTo !== undefined || !fits(saying.fact)) continue;
+      this.#invalid(saying.fact);
+      saying.fact = closed(saying.fact, by);
       for (const { id } of ends) {
         const before = this.#refs.get(id);
         if (before !== undefined && before.fact.ended?.by === ref) this.#reopen(before, undefined);
       }
     }
+    const removed = [...this.#statements]
+      .filter(({ fact }) => isRemoved(fact))
+      .sort(({ fact: { validTo: one = '', ...a } }, { fact: { validTo: other = '', ...b } }) =>
+        one === other ? a.eventSequence - b.eventSequence : one < other ? -1 : 1,
+      );
+    for (const oldest of removed.slice(0, -MAX_REMOVED)) this.#remove(oldest);
   }
 
   /** Returns the notes and answers that hold, in the order of their events. */
@@ -381,7 +392,7 @@ export class InMemorySessionFactStore {
   /** Returns how the statement of a command ends this one: its answer, or a note that ends it. */
   #endBySaid(fact: SessionFact): Closing | undefined {
     for (const { fact: statement } of this.#statements) {
-      if (statement.retracted !== undefined) continue;
+      if (statement.retracted !== undefined || isRemoved(statement)) continue;
       const { id, ...ended } = statement.ends?.find(({ id }) => id === fact.ref) ?? {};
       if (id !== undefined) return closingFor(statement, ended as Ended);
     }
@@ -664,6 +675,10 @@ function saidIn(
     ...(note && { note: { ...note, content: object } }),
     ...(answer && { answer: { ...answer, answer: object } }),
   };
+}
+
+function isRemoved({ ended }: SessionFact): boolean {
+  return ended?.how === 'removed';
 }
 
 function isAction({ relation }: SessionFact): boolean {

@@ -79,9 +79,10 @@ function holds(fact: SessionFact, text: string): boolean {
 /** The fact, or the candidate ids; empty for none. */
 type FactOfId = { readonly fact: SessionFact } | { readonly candidates: readonly string[] };
 
-/** Finds a fact by the id of its statement, else the newest one by its own id or a unique prefix of at least four characters. */
+/** Finds a fact by the id of its statement or note, else the newest one by its own id or a unique prefix of at least four characters. */
 export function factOfId(facts: readonly SessionFact[], given: string): FactOfId {
-  const named = facts.find(({ ref }) => ref?.toUpperCase() === given.toUpperCase());
+  const id = given.toUpperCase().replace(/^NOT-(?=\d)/, 'N');
+  const named = facts.find(({ ref }) => ref?.toUpperCase() === id);
   if (named !== undefined) return { fact: named };
   const wanted = given.toLowerCase();
   const found = new Map<string, SessionFact>();

@@ -70,7 +70,10 @@ export function evolveNotebook(state: SessionState, event: NotebookEvent, sequen
       return;
     }
     case 'note.deleted':
-      state.dispatches.change(({ facts }) => facts.unsay(({ note }) => note?.id === event.data.note));
+      state.dispatches.change(({ facts }) => {
+        const { note: id, by = 'a person or an agent' } = event.data;
+        facts.unsay(({ note }) => note?.id === id, { ...newest, ended: { by, how: 'removed' } });
+      });
       return;
     case 'question.answered': {
       const { ref, task, questions, answer, by, agent, unblocks } = event.data;

@@ -87,6 +87,7 @@ export const stateJson = z.object({
   window: z.object({ recent: z.array(dispatchEntry), counted: countedJson }),
   charter: charterJson,
   tasks: z.array(task),
+  deleted: z.array(task).exactOptional(),
   claims: z.array(claim),
   inbox: z.array(inboxMessage),
   iterations: z.array(iterationView),
@@ -116,6 +117,9 @@ export function stateToJson(state: SessionState) {
     window: state.dispatches.toJSON(),
     charter: ordered(charter, charterJson),
     tasks: [...board.tasks.values()].map((entry) => ordered(entry, task)),
+    ...(board.deleted.size > 0 && {
+      deleted: [...board.deleted.values()].map((entry) => ordered(entry, task)),
+    }),
     claims: [...board.claims].map(([id, boardClaim]) => ordered({ id, ...boardClaim }, claim)),
     inbox: [...notebook.inbox.values()],
     iterations: history.iterations.map((iteration) => ordered(iteration, iterationView)),
@@ -155,6 +159,7 @@ export function stateFromJson(
     board: {
       tasks: byId(json.tasks),
       lastNumber: json.last.task,
+      deleted: byId(json.deleted ?? []),
       claims: new Map(json.claims.map(({ id, ...boardClaim }) => [id, boardClaim])),
     },
     notebook: { lastNote: json.last.note, inbox: byId(json.inbox), lastMessage: json.last.message },

@@ -22,12 +22,15 @@ export interface TaskBoard {
   readonly tasks: Map<string, Task>;
   /** Number of the newest task ever added: numbers of deleted tasks are not reused. */
   lastNumber: number;
+  /** The last tasks that were deleted, the most recent at the end. */
+  readonly deleted: Map<string, Task>;
   /** By task of the board or of the plan, the most recent at the end. */
   readonly claims: Map<string, Claim>;
 }
 
 /** More than a board has tasks. */
 const MAX_CLAIMS = 6000;
+const MAX_DELETED = 20;
 
 export type TaskEvent = EventOf<
   | 'task.added'
@@ -44,7 +47,7 @@ export type TaskEvent = EventOf<
 const OPEN: ReadonlySet<TaskStatus> = new Set<TaskStatus>(['remaining', 'in_progress', 'blocked']);
 
 export function emptyBoard(): TaskBoard {
-  return { tasks: new Map(), lastNumber: 0, claims: new Map() };
+  return { tasks: new Map(), lastNumber: 0, deleted: new Map(), claims: new Map() };
 }
 
 export function isOpen(task: Task): boolean {
@@ -82,11 +85,22 @@ export function evolveTasks(board: TaskBoard, event: TaskEvent): void {
     return;
   }
   const { task: id } = event.data;
-  const task = board.tasks.get(id);
+  const { tasks, deleted } = board;
+  const isUndone = event.type === 'task.deleted' && event.data.undo === true;
+  const task = (isUndone ? deleted : tasks).get(id);
   if (task === undefined && isBoardId(id)) return;
   evolveClaim(board, event);
-  if (event.type === 'task.deleted') board.tasks.delete(id);
-  else if (task !== undefined)
+  if (event.type === 'task.deleted' && task !== undefined) {
+    const [from, to] = isUndone ? [deleted, tasks] : [tasks, deleted];
+    from.delete(id);
+    to.set(id, task);
+    dropOldest(deleted, MAX_DELETED);
+    const later = isUndone ? [...tasks.values()].filter((other) => numberOf(other.id) > numberOf(id)) : [];
+    for (const other of later) {
+      tasks.delete(other.id);
+      tasks.set(other.id, other);
+    }
+  } else if (event.type !== 'task.deleted' && task !== undefined)
     board.tasks.set(id, stamped(task, changed(task, event), event.at, SETS_STATUS.has(event.type)));
 }
 

@@ -39,7 +39,7 @@ const ARGUMENTS: { readonly [Name in CommandName]: fc.Arbitrary<object> } = {
   'task-depends': given({ id, dependsOn }),
   'task-undepends': given({ id, dependsOn }),
   'task-content': given({ id, content }),
-  'task-delete': given({ id }),
+  'task-delete': given({ id, undo: fc.boolean() }),
   'task-next': given({ claim: maybe(agent) }),
   'task-release': given({ id, claim: maybe(agent) }),
   'note-add': given({ content, type: maybe(fc.constantFrom(...NOTE_TYPES)) }),
@@ -62,7 +62,7 @@ const WEIGHTS: { readonly [Name in CommandName]?: number } = {
   'task-add': 12,
   'task-depends': 12,
   'task-next': 4,
-  'task-status': 4,
+  ...{ 'task-status': 4, 'task-delete': 8 },
   'session-restart': 6,
   'session-reopen': 16,
 };

@@ -34,7 +34,7 @@ class Tools(Group):
         return cast(t.TaskContentReply, await self._send("tool.task-content", fields))
 
     async def task_delete(self, **fields: Unpack[t.TaskDeleteRequest]) -> t.TaskDeleteReply:
-        """Delete a task."""
+        """Delete a task; the last 20 can be restored."""
         return cast(t.TaskDeleteReply, await self._send("tool.task-delete", fields))
 
     async def task_next(self, **fields: Unpack[t.TaskNextRequest]) -> t.TaskNextReply:
@@ -58,7 +58,7 @@ class Tools(Group):
         return cast(t.NoteEditReply, await self._send("tool.note-edit", fields))
 
     async def note_delete(self, **fields: Unpack[t.NoteDeleteRequest]) -> t.NoteDeleteReply:
-        """Delete a note."""
+        """Remove a note; the last 20 can be restored."""
         return cast(t.NoteDeleteReply, await self._send("tool.note-delete", fields))
 
     async def note_list(self, **fields: Unpack[t.NoteListRequest]) -> t.NoteListReply:

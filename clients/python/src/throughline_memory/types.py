@@ -400,19 +400,21 @@ class TaskContentReply(TypedDict):
 
 
 class TaskDeleteRequest(TypedDict):
-    """Delete a task."""
+    """Delete a task; the last 20 can be restored."""
 
     id: str
     """Its id: TAS-12, tas-12, 12, or a unique prefix."""
+    undo: NotRequired[bool]
+    """Restore it instead."""
 
 
 class TaskDeleteReply(TypedDict):
     """The reply of tool.task-delete."""
 
-    task: None
+    task: Task | None
     """Null: the task is deleted."""
-    deleted: str
-    """Id of the task."""
+    deleted: NotRequired[str]
+    """Id of the deleted task."""
     sequence: int
     """Session sequence that the answer reflects."""
 
@@ -559,7 +561,7 @@ class NoteEditReply(TypedDict):
 
 
 class NoteDeleteRequest(TypedDict):
-    """Delete a note."""
+    """Remove a note; the last 20 can be restored."""
 
     id: str
     """Its id: TAS-12, tas-12, 12, or a unique prefix."""
@@ -1509,9 +1511,9 @@ class SessionImportRequestHistoryDataEnds(TypedDict):
     id: str
     """Id of the statement that ends."""
     by: str
-    """Id of the statement that ended it, or the finished task."""
-    how: Literal["replaced", "answered", "settled"]
-    """Replaced, answered or settled."""
+    """The statement or task that ended it, or who removed it."""
+    how: Literal["replaced", "answered", "settled", "removed"]
+    """Replaced, answered, settled or removed."""
     term: NotRequired[str]
     """The term that both are about, if it was not named."""
 
@@ -1877,6 +1879,8 @@ class SessionImportRequestHistory11Data(TypedDict):
 
     task: str
     """Id of the task, such as TAS-1."""
+    undo: NotRequired[Literal[True]]
+    """It is restored."""
     iteration: int
     """Number of the iteration that was running; 0 before the first."""
 
@@ -1948,9 +1952,9 @@ class SessionImportRequestHistory14DataEnds(TypedDict):
     id: str
     """Id of the statement that ends."""
     by: str
-    """Id of the statement that ended it, or the finished task."""
-    how: Literal["replaced", "answered", "settled"]
-    """Replaced, answered or settled."""
+    """The statement or task that ended it, or who removed it."""
+    how: Literal["replaced", "answered", "settled", "removed"]
+    """Replaced, answered, settled or removed."""
     term: NotRequired[str]
     """The term that both are about, if it was not named."""
 
@@ -2015,6 +2019,8 @@ class SessionImportRequestHistory16Data(TypedDict):
 
     note: str
     """Id of the note, such as NOT-1."""
+    by: NotRequired[str]
+    """Who removed it."""
 
 
 class SessionImportRequestHistory16(TypedDict):
@@ -4010,12 +4016,12 @@ class Retraction(TypedDict):
 
 
 class Ended(TypedDict):
-    """The end of a statement by another one."""
+    """The end of a statement."""
 
     by: str
-    """Id of the statement that ended it, or the finished task."""
-    how: Literal["replaced", "answered", "settled"]
-    """Replaced, answered or settled."""
+    """The statement or task that ended it, or who removed it."""
+    how: Literal["replaced", "answered", "settled", "removed"]
+    """Replaced, answered, settled or removed."""
     term: NotRequired[str]
     """The term that both are about, if it was not named."""
 

@@ -70,7 +70,10 @@ export function deleteNote(state: SessionState, { id, person }: ToolArguments<'n
   const resolved = noteIn(state, id, person);
   if ('refusal' in resolved) return resolved.refusal;
   const note = resolved.found.id;
-  return append({ type: 'note.deleted', data: { note } }, () => ({ note: null, deleted: note }));
+  return append({ type: 'note.deleted', data: { note, by: speakerOf({ person }) } }, () => ({
+    note: null,
+    deleted: note,
+  }));
 }
 
 export function addMessage(

@@ -39,10 +39,7 @@ const FEWER_TASKS = 'delete some with task-delete';
 
 export function addTask(state: SessionState, args: ToolArguments<'task-add'>): Decision {
   const { board } = state;
-  const { tasks } = board;
-  const refusal =
-    full('tasks', tasks.size, MOST.tasks, FEWER_TASKS) ??
-    fullText('tasks', tasks.values(), args.content, FEWER_TASKS);
+  const refusal = refusalOf(board, args.content);
   if (refusal !== undefined) return refusal;
   const double = openDouble(board, args.content);
   if (double !== undefined) return duplicate(double);
@@ -60,6 +57,13 @@ export function addTask(state: SessionState, args: ToolArguments<'task-add'>): D
 /** A program need not say who speaks: only a person's name means one. */
 function authorOf(speaker: Speaker) {
   return speaker.person || speaker.by !== undefined ? { by: speakerOf(speaker) } : {};
+}
+
+function refusalOf({ tasks }: TaskBoard, content: string): Decision | undefined {
+  return (
+    full('tasks', tasks.size, MOST.tasks, FEWER_TASKS) ??
+    fullText('tasks', tasks.values(), content, FEWER_TASKS)
+  );
 }
 
 export function setStatus(state: SessionState, { id, status, reason }: ToolArguments<'task-status'>) {
@@ -99,14 +103,16 @@ export function addDependencies(state: SessionState, { id, dependsOn }: ToolArgu
       const message = `dependsOn: ${task.id} would wait for ${waitsFor} tasks, the limit is ${MAX_IDS}: let it wait for a task that waits for some of them`;
       return refuse('schema_invalid', message, { fields: ['dependsOn'], length: waitsFor, limit: MAX_IDS });
     }
-    const cycle = cycleThrough(board, task.id, depends.ids);
-    if (cycle !== undefined) {
-      const message = `${task.id} cannot wait for ${cycle[1]}: it would wait for itself (${shownCycle(cycle)})`;
-      return refuse('cycle', message, { cycle });
-    }
     const data = { task: task.id, depends_on: depends.ids, iteration: iterationOf(state) };
-    return { type: 'task.depends', data };
+    return cycleOf(board, task.id, depends.ids) ?? { type: 'task.depends', data };
   });
+}
+
+function cycleOf(board: TaskBoard, id: string, dependsOn: readonly string[]): Decision | undefined {
+  const cycle = cycleThrough(board, id, dependsOn);
+  if (cycle === undefined) return undefined;
+  const message = `${id} cannot wait for ${cycle[1]}: it would wait for itself (${shownCycle(cycle)})`;
+  return refuse('cycle', message, { cycle });
 }
 
 export function removeDependencies(state: SessionState, { id, dependsOn }: ToolArguments<'task-undepends'>) {
@@ -124,11 +130,18 @@ export function removeDependencies(state: SessionState, { id, dependsOn }: ToolA
   });
 }
 
-export function deleteTask(state: SessionState, { id }: ToolArguments<'task-delete'>): Decision {
-  const resolved = resolveId(state.board.tasks, id, 'task', 'TAS');
+export function deleteTask(state: SessionState, { id, undo }: ToolArguments<'task-delete'>): Decision {
+  const { board } = state;
+  const resolved = resolveId(undo ? board.deleted : board.tasks, id, undo ? 'deleted task' : 'task', 'TAS');
   if ('refusal' in resolved) return resolved.refusal;
-  const data = { task: resolved.found.id, iteration: iterationOf(state) };
-  return append({ type: 'task.deleted', data }, () => ({ task: null, deleted: data.task }));
+  const { found } = resolved;
+  const data = { task: found.id, ...(undo && { undo }), iteration: iterationOf(state) };
+  const event = { type: 'task.deleted', data } as const;
+  if (!undo) return append(event, () => ({ task: null, deleted: found.id }));
+  const double = isOpen(found) ? openDouble(board, found.content) : undefined;
+  if (double !== undefined) return duplicate(double);
+  const refusal = cycleOf(board, found.id, found.depends_on) ?? refusalOf(board, found.content);
+  return refusal ?? append(event, showing(found.id));
 }
 
 /**

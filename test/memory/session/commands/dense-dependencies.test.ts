@@ -6,7 +6,7 @@ import { growth } from '../../../support/cpu-time.js';
 function dense(count: number): TaskBoard {
   const ids = Array.from({ length: count }, (_, at) => `TAS-${at + 1}`);
   const tasks = new Map(ids.map((id, at) => [id, waiting(id, ids.slice(0, at))]));
-  return { tasks, lastNumber: count, claims: new Map() };
+  return { tasks, lastNumber: count, deleted: new Map(), claims: new Map() };
 }
 
 function waiting(id: string, depends_on: readonly string[]): Task {

@@ -79,6 +79,14 @@ describe('task-delete', () => {
     });
     expect([...played.state.board.tasks.keys()]).toEqual(['TAS-2']);
     expect(played.when('task-delete', { id: 'TAS-1' })).toMatchObject({ refused: { code: 'not_found' } });
+    const restored = { id: '1', undo: true };
+    expect(played.when('task-delete', restored)).toMatchObject({ reply: { task: { content: 'a' } } });
+    expect([...played.state.board.tasks.keys()]).toEqual(['TAS-1', 'TAS-2']);
+    played.after('task-delete', { id: '1' }).after('task-add', { content: 'A' });
+    expect(played.when('task-delete', restored)).toMatchObject({ refused: { code: 'duplicate' } });
+    for (let number = 4; number < 24; number += 1)
+      played.after('task-add', { content: `${number}` }).after('task-delete', { id: `${number}` });
+    expect(played.when('task-delete', restored)).toMatchObject({ refused: { code: 'not_found' } });
   });
 });
 
