@@ -13,7 +13,7 @@ export function backupCommand(program: Command): void {
     .argument('<directory>', 'where to write it: a new or empty directory')
     .description(
       'Copies the whole installation into a directory, while it runs: all streams and buckets, each event with its\n' +
-        'dispatch. Results that were not extracted yet are extracted after a restore. The files can be read by their owner\n' +
+        'result. Results that were not extracted yet are extracted after a restore. The files can be read by their owner\n' +
         'alone: they hold everything that agents said. Needs a user with the role operator.',
     )
     .option('--json', 'print {"directory", "at", "layout", "streams", "messages", "bytes"}')

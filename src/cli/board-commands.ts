@@ -2,9 +2,12 @@ import { z } from 'zod';
 import { ThroughlineError, usageError } from '../contracts/errors.js';
 import { REQUESTS, type ToolReply } from '../contracts/requests.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
+import { claimedBy } from '../shared/wire-words.js';
 import { answerCommand as answering } from '../work/task-step.js';
-import type { Command } from './cli-command.js';
-import { addRequest, addRequests } from './request-command.js';
+import type { Command, Flags, Texts } from './cli-command.js';
+import { cliOf, note, out, sessionOf, withClient } from './command-context.js';
+import { addRequest, addRequests, print } from './request-command.js';
+import { coloursOf, showReply } from './show-reply.js';
 
 /** `throughline task …`, `note …` and `inbox …`: what agents and people keep in a session. */
 
@@ -44,10 +47,47 @@ export function taskCommand(program: Command): void {
   addRequest(task, 'tool.task-delete', {
     ...{ cli: 'task restore <id>', sets: { undo: true }, about: 'restore a deleted task' },
   });
+  addMove(task);
   addRequest(task, 'tool.task-status', {
     ...{ cli: 'task block <id>', sets: { status: 'blocked' }, about: 'mark a task as blocked' },
     example: { reason: 'Waits for the schema' },
   });
+}
+
+/** A task moves as a new one: results and dependencies stay with the old session. */
+function addMove(task: Command): void {
+  task
+    .command('move')
+    .summary('move a task to another session')
+    .description('Adds the task to another session, and deletes it in the one where it is.')
+    .argument('<id>', 'id of the task')
+    .requiredOption('-s, --session <name>', 'the session to move it to')
+    .option('--from <name>', 'the session where it is (default: THROUGHLINE_SESSION, else .throughline.json)')
+    .option('--json', 'print the new task as JSON')
+    .examples('throughline task move TAS-1 --session api --from demo')
+    .action(async (id: string, options: Texts<'session' | 'from'> & Flags<'json'>, command: Command) => {
+      const cli = cliOf(command);
+      const [from, to] = [sessionOf(cli, options.from, '--from'), sessionOf(cli, options.session)];
+      if (from === to) throw usageError(`${id} is in session ${from}: name another session`);
+      await withClient(cli, async ({ tools }) => {
+        const { task: old } = await tools.taskNext({ session: from, id });
+        if (old === null) throw usageError(`${id} is a task of the plan, which no other session follows`);
+        const { content, priority, status, reason, claimed_by: agent } = old;
+        if (agent !== undefined && status === 'in_progress')
+          throw new ThroughlineError(
+            'conflict',
+            `${old.id} is ${claimedBy(agent)}: let it finish, or release it`,
+          );
+        const added = await tools.taskAdd({ session: to, content, priority, status });
+        if (reason !== undefined) await tools.taskStatus({ session: to, id: added.task.id, status, reason });
+        await tools.taskDelete({ session: from, id: old.id });
+        if (options.json) return out(JSON.stringify(added));
+        print(cli, showReply('tool.task-add', added, coloursOf(cli)));
+        note(
+          `-- it was ${old.id} of ${from}: "throughline task restore ${old.id} -s ${from}" brings that back`,
+        );
+      });
+    });
 }
 
 const EDITS = {
@@ -98,14 +138,14 @@ async function withOpenQuestions(
 }
 
 export function noteCommand(program: Command): void {
-  const note = program
+  const notes = program
     .command('note')
     .description('Notes for later agents: prompts show them until they are removed.')
     .examples('throughline note add "The CI machine has no docker" -s demo', 'throughline note ls demo');
-  addRequests(note, {
+  addRequests(notes, {
     'tool.note-delete': { remark: ({ deleted }) => `"throughline note restore ${deleted}" brings it back` },
   });
-  addRequest(note, 'tool.fact-restore', {
+  addRequest(notes, 'tool.fact-restore', {
     ...{ cli: 'note restore <id>', about: 'restore a removed note', example: { id: 'NOT-1' } },
   });
 }

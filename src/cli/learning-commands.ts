@@ -170,7 +170,9 @@ export function rankedLine(pc: Colors, { learning, score }: RankedLearning): str
 
 export function proposalFields(pc: Colors, { proposal, learning, similar }: ReplyTo<'proposal.show'>) {
   const { session, dispatch, note } = proposal.source;
-  const source = Object.entries({ session, dispatch, note }).filter(([, value]) => value !== undefined);
+  const source = Object.entries({ session, result: dispatch, note }).filter(
+    ([, value]) => value !== undefined,
+  );
   const fields: [string, string | null | undefined][] = [
     ['id', proposal.id],
     ['status', decisionText(proposal)],
@@ -189,7 +191,7 @@ export function proposalFields(pc: Colors, { proposal, learning, similar }: Repl
     ],
     ...proposal.evidence.map(({ session, task, dispatch }): [string, string] => [
       'evidence',
-      `session ${session}, task ${task}, dispatch ${dispatch}`,
+      `session ${session}, task ${task}, result ${dispatch}`,
     ]),
   ];
   return fields

@@ -64,7 +64,7 @@ export function promptCommand(program: Command): void {
       wholeNumber(0, 100),
     )
     .option('--project <name>', "project whose learnings to use (default: the session's own)")
-    .option('--after <sequence>', 'wait until this DISPATCH sequence has become facts', wholeNumber(1))
+    .option('--after <number>', 'wait until the result of this number has become facts', wholeNumber(1))
     .option('--as-of <sequence>', 'the prompt as it was at this session sequence', wholeNumber(1))
     .option('--learnings-as-of <sequence>', 'learnings as they were at this project sequence', wholeNumber(1))
     .option('--intent <id>', 'the active intent: its compacted history is placed before the prompt')
@@ -72,7 +72,7 @@ export function promptCommand(program: Command): void {
     .option('--explain', 'show which facts and files were considered, and why each is shown or not')
     .option('--json', 'print the reply as JSON, with --explain all its parts')
     .examples(
-      'throughline prompt -s demo -t 5.1 -p "Make compile wait for a dispatch" --explain',
+      'throughline prompt -s demo -t 5.1 -p "Make compile wait for a result" --explain',
       'throughline prompt -s demo --kind iteration --max-learnings 10',
       'throughline prompt -s demo --kind session-start',
       'throughline prompt -s demo -t 5.1 -p "Fix the tests" --tags test error',

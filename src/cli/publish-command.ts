@@ -29,7 +29,7 @@ export function publishCommand(program: Command): void {
     .command('publish')
     .description(
       'Publishes a result: a JSON object, or raw text with one BEGIN_DISPATCH_RESULT … END_DISPATCH_RESULT pair.\n' +
-        'Prints its DISPATCH sequence, which `prompt --after` waits for. It retries until the result is stored or time is up.',
+        'Prints its result number, which `prompt --after` waits for. It retries until the result is stored or time is up.',
     )
     .addArgument(new Argument('<role>', 'role of the agent that returned it').choices(ROLES))
     .option('-s, --session <name>', 'session (default: THROUGHLINE_SESSION, else .throughline.json)')

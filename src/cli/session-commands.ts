@@ -150,7 +150,10 @@ type Rule = Parameters<ThroughlineClient['tools']['retentionSet']>[0];
 async function setRule({ tools }: ThroughlineClient, { yes, ...given }: { readonly yes?: true }) {
   const rule = given as Rule;
   const preview = await tools.retentionSet({ ...rule, dryRun: true });
-  if (rule.dryRun) return preview;
+  if (rule.dryRun) {
+    note('-- nothing was changed');
+    return preview;
+  }
   if (yes !== true && preview.forget > 0) {
     for (const line of showReply('tool.retention-show', preview)) note(line);
     if (!(await confirmed('Set this rule?', yes))) return tools.retentionShow({});

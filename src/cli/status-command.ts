@@ -14,7 +14,7 @@ import { age, counted, quoted } from '../shared/text.js';
 import { cameText, stallText, statusText } from '../shared/wire-words.js';
 import { answerCommand } from '../work/task-step.js';
 import type { Command, Flags, Texts } from './cli-command.js';
-import { type Cli, cliOf, coloured, note, out, withClient } from './command-context.js';
+import { type Cli, cliOf, coloured, note, out, withClient, withConnection } from './command-context.js';
 import { inLine, table } from './output.js';
 import { onSession, projectIn, requireEvents, usualSession } from './session-argument.js';
 import {
@@ -36,7 +36,7 @@ import {
 } from './show-reply.js';
 import { hookRemarks } from './unsent-command.js';
 
-interface StatusOptions extends Flags<'plan' | 'json'>, Texts<'session' | 'task'> {
+interface StatusOptions extends Flags<'plan' | 'size' | 'json'>, Texts<'session' | 'task'> {
   readonly status?: (typeof PLAN_STATUSES)[number];
 }
 
@@ -61,16 +61,19 @@ export function statusCommand(program: Command): void {
     )
     .addOption(new Option('--plan', 'show the tasks of the plan, and what came of each').conflicts('task'))
     .choice('--status <status>', 'with --plan: only tasks with this status', PLAN_STATUSES)
+    .option('--size', 'show how much is stored, what grows, and what may go')
     .option('--json', 'print the reply as JSON; with --task its part about the task')
     .examples(
       'throughline status',
       'throughline status demo',
+      'throughline status --size',
       'throughline status demo --task 2.1',
       'throughline status demo --plan --status blocked',
     )
     .action(async (argument: string | undefined, options: StatusOptions, command: Command) => {
       const cli = cliOf(command);
       const { task, plan, status, json = false } = options;
+      if (options.size) return showSize(cli, json);
       if (status !== undefined && !plan) throw usageError('--status is for the tasks of a plan: add --plan');
       const named = argument ?? options.session ?? cli.config.session;
       const isWhole = named === undefined && task === undefined && !plan && !hasProjectFile(process.cwd());
@@ -89,6 +92,43 @@ export function statusCommand(program: Command): void {
       if (text !== '') out(text, coloured(cli));
       if (remark !== undefined) note(remark);
     });
+}
+
+/** What a stream holds, and what makes it smaller; the first that fits its name. */
+const STORED: readonly (readonly [stream: RegExp, holds: string, less: string])[] = [
+  [/^DISPATCH$/, 'results as they came', '"session rm" of a session takes them with it'],
+  [/^SESSIONS?_/, 'events of sessions', '"session archive" keeps only the state, "session rm" nothing'],
+  [/^KV_session_snapshots$/, 'states of sessions', '"session rm"'],
+  [/^PROMPTS$/, 'prompts', 'the newest 200 of a session stay, for 30 days'],
+  [/^DISPATCH_REJECTED$/, 'rejected results', '"result rm", "result retry"'],
+  [/^LEARNINGS$/, 'learnings and proposals', 'stay'],
+  [/^KV_/, 'indexes and counters', 'go with their sessions'],
+];
+
+async function showSize(cli: Cli, json: boolean): Promise<void> {
+  const { streamSizes } = await import('../nats/doctor/stream-findings.js');
+  const sizes = await withConnection(cli, streamSizes);
+  const kinds = STORED.map(([, holds, less]) => ({ holds, streams: 0, messages: 0, bytes: 0, less }));
+  for (const { stream, messages, bytes } of sizes) {
+    const kind = kinds[STORED.findIndex(([name]) => name.test(stream))];
+    if (kind === undefined) continue;
+    kind.streams += 1;
+    kind.messages += messages;
+    kind.bytes += bytes;
+  }
+  const found = kinds.sort((a, b) => b.bytes - a.bytes);
+  if (json) return out(JSON.stringify(found));
+  const rows = found.map(({ holds, messages, bytes, less }) => [holds, String(messages), mb(bytes), less]);
+  out(
+    table(['HOLDS', 'MESSAGES', 'SIZE', 'WHAT MAKES IT SMALLER'], rows, coloursOf(cli).dim).join('\n'),
+    coloured(cli),
+  );
+  const total = found.reduce((sum, { bytes }) => sum + bytes, 0);
+  note(`-- ${mb(total)} in all; "throughline admin retention set archive --after 90d" makes room by itself`);
+}
+
+function mb(bytes: number): string {
+  return `${(bytes / 1e6).toFixed(1)} MB`;
 }
 
 async function installation(cli: Cli, json: boolean): Promise<Shown> {

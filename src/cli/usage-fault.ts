@@ -51,6 +51,8 @@ function hintOf(error: CommanderError, command: Command, rest: readonly string[]
   const meant = nearestName(word, names);
   if (meant !== undefined) return `did you mean "${[...pathOf(command), meant].join(' ')}"?`;
   const extra = rest[command.registeredArguments.length];
+  if (command.options.some(({ long }) => long === '--prompt') && !isToken(extra))
+    return `if it is what the agent must do, give it by --prompt: "… -p ${JSON.stringify(extra)}"`;
   const usage = `use "${command.createHelp().commandUsage(command)}", with a text of several words in quotes`;
   return isToken(extra) && command.options.some(({ long }) => long === '--session')
     ? `if ${extra} is the session, give it as "-s ${extra}"; ${usage}`

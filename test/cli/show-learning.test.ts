@@ -81,11 +81,11 @@ describe('a proposal in full', () => {
       'content      Run the linter',
       'tags         a, b',
       'method       manual',
-      'source       session demo, dispatch 7, note NOT-1',
+      'source       session demo, result 7, note NOT-1',
       'proposed     2026-01-01T00:00:00Z',
       'reason       too narrow',
       'similar      99999 (0.75) Run the linter first',
-      'evidence     session demo, task 1, dispatch 7',
+      'evidence     session demo, task 1, result 7',
     ]);
   });
 

@@ -145,7 +145,7 @@ describe('throughline doctor on a broken one', () => {
     });
     await publishWork(system.client, 'broken', '1');
     expect((await found()).found.filter(({ check }) => check === 'consumer extractor')).toMatchObject([
-      { level: 'fail', message: '1 dispatch waits, and no service fetches them' },
+      { level: 'fail', message: '1 result waits, and no service fetches them' },
     ]);
   });
 

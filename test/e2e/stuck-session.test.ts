@@ -97,7 +97,7 @@ describe('a session whose stream', () => {
       expect(of(found, 'service extractor')).toContainEqual(
         expect.objectContaining({
           level: 'fail',
-          message: expect.stringContaining(`set aside the dispatches of session ${stuck} since`),
+          message: expect.stringContaining(`set aside the results of session ${stuck} since`),
           fix: expect.stringMatching(/^remove the cause/),
         }),
       );

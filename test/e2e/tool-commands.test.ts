@@ -196,6 +196,21 @@ describe('the reading commands', () => {
     }
   });
 
+  it('task move adds a task to another session, and deletes it where it was', async () => {
+    const [from, to] = [newSession('from'), newSession('to')];
+    await run('task', 'add', 'Keep the order', '-s', from, '--priority', '1');
+    const moved = await up.cli(['task', 'move', '1', '--session', to, '--from', from]);
+    expect(moved.stdout).toBe('TAS-1 P1 pending Keep the order\n');
+    expect(moved.stderr).toContain(`"throughline task restore TAS-1 -s ${from}" brings that back`);
+    expect(await run('task', 'ls', from)).not.toContain('Keep the order');
+  });
+
+  it('status --size says how much is stored of what', async () => {
+    const { stdout, stderr } = await up.cli(['status', '--size']);
+    expect(stdout).toMatch(/^events of sessions +[1-9]\d* +\d+\.\d MB +"session archive"/m);
+    expect(stderr).toMatch(/^-- \d+\.\d MB in all; /);
+  });
+
   it('every list with nothing in it is JSON with --json', async () => {
     const empty = newSession('empty');
     await run('session', 'open', empty);

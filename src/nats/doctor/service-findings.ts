@@ -143,10 +143,10 @@ function setAsideFindings(
   { sessions, dispatches, worst }: z.infer<typeof setAside>,
 ): Finding[] {
   const found = worst.slice(0, SHOWN).map(({ session, code, reason, since }) => {
-    const message = `has set aside the dispatches of session ${session} since ${since}: ${reason} (${code})`;
+    const message = `has set aside the results of session ${session} since ${since}: ${reason} (${code})`;
     return code === 'unavailable' ? warn(check, message, NO_ANSWER) : fail(check, message, MEND);
   });
   if (sessions <= found.length) return found;
-  const message = `has set aside ${counted(dispatches, 'dispatch', 'dispatches')} of ${counted(sessions, 'session')}, including these`;
+  const message = `has set aside ${counted(dispatches, 'result')} of ${counted(sessions, 'session')}, including these`;
   return [...found, fail(check, message, MEND)];
 }

@@ -1,4 +1,4 @@
-import { type JetStreamManager, StorageType, type StreamInfo } from 'nats';
+import { type JetStreamManager, type NatsConnection, StorageType, type StreamInfo } from 'nats';
 import {
   ALL_SESSIONS,
   ALL_SHARDS,
@@ -109,11 +109,11 @@ export async function consumerFindings(jsm: JetStreamManager, ackWaitMs: number)
   if (info === undefined) return [fail(check, 'is missing', `start its service, which creates it: ${start}`)];
   const { config, num_pending: waiting, num_ack_pending: inHand, num_redelivered: again } = info;
   const ackWait = (config.ack_wait ?? 0) / 1_000_000;
-  const waits = counted(waiting, 'dispatch waits', 'dispatches wait');
+  const waits = counted(waiting, 'result waits', 'results wait');
   // With a backlog every pull is answered at once: a service that holds dispatches is working.
   const isIdle = info.num_waiting === 0 && inHand === 0 && waiting > 0;
   const other = `delivers again after ${ackWait} ms, ackWaitMs of THROUGHLINE_TUNING is ${ackWaitMs}`;
-  const repeated = `${counted(again, 'dispatch in hand was', 'dispatches in hand were')} delivered before`;
+  const repeated = `${counted(again, 'result in hand was', 'results in hand were')} delivered before`;
   const found = [
     ackWait !== ackWaitMs && warn(check, other, `start its service again, which sets it: ${start}`),
     isIdle && fail(check, `${waits}, and no service fetches them`, `start its service: ${start}`),
@@ -146,4 +146,13 @@ export async function strangerFindings(jsm: JetStreamManager): Promise<Finding[]
     found.push(fail('subjects', `${subjects} is taken in whole or in part by ${who}`, KEEP_APART));
   }
   return found.length > 0 ? found : [ok('subjects', 'no other stream takes subjects of Throughline')];
+}
+
+/** Returns the messages and bytes of each stream of the account. */
+export async function streamSizes(connection: NatsConnection) {
+  const jsm = await connection.jetstreamManager({ checkAPI: false });
+  const sizes: { readonly stream: string; readonly messages: number; readonly bytes: number }[] = [];
+  for await (const { config, state } of jsm.streams.list())
+    sizes.push({ stream: config.name, messages: state.messages, bytes: state.bytes });
+  return sizes;
 }

@@ -61,8 +61,7 @@ const ARGUMENTS: { readonly [Name in CommandName]: fc.Arbitrary<object> } = {
 const WEIGHTS: { readonly [Name in CommandName]?: number } = {
   'task-add': 12,
   'task-depends': 12,
-  'task-next': 4,
-  ...{ 'task-status': 4, 'task-delete': 8 },
+  ...{ 'task-next': 8, 'task-status': 4, 'task-delete': 4 },
   'session-restart': 6,
   'session-reopen': 16,
 };
