@@ -11,7 +11,7 @@ import { boardLine } from '../memory/session/task-board.js';
 import { learningsCommand } from '../prompt/fill-prompt.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { age, counted, quoted } from '../shared/text.js';
-import { cameText, stallText, statusText } from '../shared/wire-words.js';
+import { cameText, sectionName, spaced, stallText, statusText } from '../shared/wire-words.js';
 import { answerCommand } from '../work/task-step.js';
 import type { Command, Flags, Texts } from './cli-command.js';
 import { type Cli, cliOf, coloured, note, out, withClient, withConnection } from './command-context.js';
@@ -198,8 +198,26 @@ async function runOf(
     ...hookRemarks(cli),
     server,
   ];
-  const text = statusLines(coloursOf(cli), reply, entries).join('\n');
+  const pc = coloursOf(cli);
+  const text = [...statusLines(pc, reply, entries), ...(await elsewhere(client, session, of, pc))].join('\n');
   return { text, remark: remarks.map((line) => `-- ${line}`).join('\n') };
+}
+
+/** What waits for a person in other sessions, below the session of a folder. */
+async function elsewhere(
+  { tools }: ThroughlineClient,
+  session: Token,
+  { isOfFolder }: { readonly isOfFolder: boolean },
+  pc: Colors,
+): Promise<string[]> {
+  // Sessions that wait come first. A user who is bound to sessions may not list them.
+  const list = isOfFolder ? await tools.sessionList({ limit: NAMED }).catch(() => undefined) : undefined;
+  const waiting = (list?.sessions ?? []).flatMap((other) =>
+    other.brief || other.session === session
+      ? []
+      : other.waiting.map((what) => `${other.session}  ${quoted(what)}`),
+  );
+  return section(pc, 'In other sessions', waiting);
 }
 
 /** The status of a run, as `plan follow` shows it as well. */
@@ -220,10 +238,36 @@ function taskOf({ task: shown }: RunStatusReply, task: string, json: boolean): S
   const line = remark === undefined ? none : `-- ${remark}`;
   // Beside JSON only a remark that helps: one that names similar tasks.
   if (json) return { text: JSON.stringify(shown), remark: line?.includes(';') ? line : undefined };
-  const lines = Object.entries(entries).map(
-    ([key, value]) => `${key}  ${quoted(typeof value === 'string' ? value : JSON.stringify(value))}`,
-  );
-  return { text: [...lines, ...planTaskLines(words)].join('\n'), remark: line };
+  return { text: [...ledgerLines(entries), ...planTaskLines(words)].join('\n'), remark: line };
+}
+
+/** Entries that another line says, or that only programs need. */
+const UNSAID = [
+  ...['last_outcome', 'next_action', 'reviewer_assessment', 'stalled_count', 'stall_signals', 'plan_version'],
+  'source_fingerprint',
+];
+
+/** The entries of a ledger in words, the outcome first. */
+function ledgerLines(entries: Readonly<Record<string, unknown>>): string[] {
+  const { 'ledger.task.last_outcome': came, 'ledger.task.next_action': next } = entries;
+  const said = Object.entries(entries).flatMap(([key, value]) => {
+    const name = key.replace(/^.*\./, '');
+    if (UNSAID.includes(name)) return [];
+    const title = sectionName(name.replace(/_id$/, ''));
+    const texts = [value].flat().map(inWords);
+    return texts.length === 1
+      ? [`${title}: ${texts[0]}`]
+      : [`${title}:`, ...texts.map((text) => `  ${text}`)];
+  });
+  return [...(typeof came === 'string' ? [cameText(came, String(next))] : []), ...said];
+}
+
+function inWords(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return quoted(stallText(String(value)));
+  if (Array.isArray(value)) return value.map(inWords).join(', ');
+  return Object.entries(value)
+    .map(([field, inner]) => `${spaced(field)}: ${inWords(inner)}`)
+    .join('; ');
 }
 
 /** Lines of the screen that its lists may have: events, and tasks with results. */

@@ -211,6 +211,7 @@ const special = (): Readonly<Record<string, readonly (readonly string[])[]>> => 
   'tool blocker-answer': [['-n', SESSION, '--task', 'asks', '--answer', HOSTILE, '--by', HOSTILE]],
   'task edit': [['TAS-1', '-s', SESSION, '--content', HOSTILE, '--priority', '0', '--status', 'done']],
   'task rm': [['TAS-9', '-s', SESSION]],
+  'task move': [['TAS-9', '--from', SESSION, '-s', 'moved']],
   'admin backup': [[join(folder, 'backup')]],
   'admin restore': [[join(folder, 'backup')]],
 });

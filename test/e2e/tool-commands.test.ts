@@ -60,7 +60,7 @@ describe('the reading commands', () => {
       const name = newSession(`first-${kind}`);
       const add = (text: string) => up.cli([kind, 'add', text, '-s', name]);
       // No terminal says that a person writes it.
-      const origin = kind === 'task' ? '' : "-- it counts as an agent's: .*\n";
+      const origin = "-- it counts as an agent's: .*\n";
       expect((await add('Name the field')).stderr).toMatch(
         new RegExp(`^${origin}-- created session ${name}\n$`),
       );
