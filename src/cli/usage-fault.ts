@@ -52,7 +52,7 @@ function hintOf(error: CommanderError, command: Command, rest: readonly string[]
   if (meant !== undefined) return `did you mean "${[...pathOf(command), meant].join(' ')}"?`;
   const extra = rest[command.registeredArguments.length];
   if (command.options.some(({ long }) => long === '--prompt') && !isToken(extra))
-    return `if it is what the agent must do, give it by --prompt: "… -p ${JSON.stringify(extra)}"`;
+    return 'give what the agent must do by --prompt, as in -p "Go on"';
   const usage = `use "${command.createHelp().commandUsage(command)}", with a text of several words in quotes`;
   return isToken(extra) && command.options.some(({ long }) => long === '--session')
     ? `if ${extra} is the session, give it as "-s ${extra}"; ${usage}`
@@ -63,6 +63,7 @@ function hintOf(error: CommanderError, command: Command, rest: readonly string[]
 const MEANT = new Map([
   ['search', 'recall'],
   ['find', 'recall'],
+  ['undo', 'restore'],
 ]);
 
 /** `did you mean "throughline note add"?` for `notes` or `add-note`; never a command that only programs call. */
