@@ -50,6 +50,7 @@ function implementerBody() {
     follow_up_actions: [another()],
     blockers: [another(), another()],
     extra: { deep: [another()] },
+    [another()]: true,
   };
 }
 

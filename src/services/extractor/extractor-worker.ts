@@ -197,7 +197,10 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
       if (isFirst) noteRedacted(delivery, session, found);
       return value;
     };
-    return parseDispatchBody(delivery.body, role, options.maxBodyBytes, clean, compiledResult);
+    const parsed = parseDispatchBody(delivery.body, role, options.maxBodyBytes, clean, compiledResult);
+    // A repair names the field that no result has.
+    if (parsed.ok) redactJson(parsed.repairs, secrets);
+    return parsed;
   }
 
   function eventOf(delivery: DispatchDelivery, session: Token, read: Accepted): FactRecorded {
