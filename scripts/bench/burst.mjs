@@ -45,7 +45,6 @@ export default {
 async function run({ quick, progress, shutdown }) {
   const [measured, figures] = [{}, []];
   for (const [id, { text, ...setting }] of Object.entries(CASES)) {
-    if (process.env.ONLY && process.env.ONLY !== id) continue;
     const { idle, burst, rates } = await commandsInBurst({
       ...setting,
       wanted: quick ? 200 : 600,
