@@ -11,20 +11,12 @@ export type Checked<Output> =
   | { readonly ok: true; readonly value: Output }
   | { readonly ok: false; readonly message: string; readonly details: Readonly<Record<string, unknown>> };
 
-/**
- * Parses a value with a schema; fields that the schema does not name are dropped.
- *
- * @throws ThroughlineError `schema_invalid` that names each wrong field
- */
+/** Parses a value, dropping unknown fields. Throws ThroughlineError `schema_invalid` that names each wrong field. */
 export function checkedBy<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
   return orThrow(check(schema, { request: value, faults: [], faulty: 0 }, (path) => path.map(String)));
 }
 
-/**
- * Parses a request with a schema. Its fields may have either spelling, `maxFacts` or `max_facts`.
- *
- * @throws ThroughlineError `schema_invalid` that names each wrong or unknown field
- */
+/** Parses a request in either spelling. Throws ThroughlineError `schema_invalid` naming each wrong or unknown field. */
 export function checkedRequest<Schema extends z.ZodType>(schema: Schema, request: unknown): z.output<Schema> {
   return orThrow(readRequest(schema, request));
 }
@@ -86,11 +78,7 @@ function orThrow<Output>(checked: Checked<Output>): Output {
 
 const inCamelCase = new Map<Role, z.ZodType<Readonly<Record<string, unknown>>>>();
 
-/**
- * Returns a result of a program, whose fields are in camelCase, as it goes on the wire.
- *
- * @throws ThroughlineError `schema_invalid` that names each wrong or unknown field
- */
+/** Returns a program's camelCase result as it goes on the wire. Throws `schema_invalid` that names each wrong field. */
 export function wireResult(role: Role, result: unknown): object {
   const schema = inCamelCase.get(role) ?? z.object(respelled(resultFields(role)));
   inCamelCase.set(role, schema);
@@ -101,10 +89,7 @@ function respelled<Value>(fields: Readonly<Record<string, Value>>): Record<strin
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [otherSpelling(name), value]));
 }
 
-/**
- * Maps field names to those of the schema, `max_facts` to `maxFacts` and `intentId` to `intent_id`, and drops unknown
- * ones. Keys of records, and values that the schema does not look into, are unchanged.
- */
+/** Maps field names to those of the schema (`max_facts` to `maxFacts`) and drops unknown ones, except keys of records. */
 interface NamedRequest {
   readonly request: unknown;
   /** The first fields that are unknown or given twice, by their displayable path in the request. */
@@ -268,10 +253,7 @@ interface LongList {
   readonly limit: number;
 }
 
-/**
- * Finds the first list longer than its schema allows, by lengths alone: a schema checks every item before their number,
- * and a message can contain half a million.
- */
+/** Finds the first list longer than its schema allows, by lengths alone: a message can hold half a million items. */
 export function longListIn(
   schema: unknown,
   value: unknown,
@@ -373,10 +355,7 @@ export interface Known {
 
 const NOTHING: Known = { messages: [], faulty: 0, pathOf: (path) => path.map(String) };
 
-/**
- * Explains in one sentence why a schema rejects a value: each wrong field by its path, with the value found and what to
- * use. Names at most five; empty for a valid value.
- */
+/** Explains why a schema rejects a value: at most five wrong fields, by path and with the fix; empty for a valid one. */
 export function explainIssues(schema: z.ZodType, input: unknown, known = NOTHING): string {
   // Keeps the schema's own messages and drops the library's.
   const { error } = schema.safeParse(input, { error: () => '' });

@@ -198,10 +198,7 @@ type PartsOf<Request> = Request extends { readonly explain: true }
     ? Part
     : never;
 
-/**
- * The compilers' counters for a session, stored beside the snapshot so that a prompt request writes no event. The fold
- * counts results itself.
- */
+/** The compilers' counters for a session, stored beside the snapshot so that a prompt request writes no event. */
 export type SessionTelemetry = z.output<typeof sessionTelemetry>;
 
 const counts = z.record(z.string(), z.number());

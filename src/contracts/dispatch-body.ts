@@ -146,10 +146,7 @@ function fault({ code, reason, fix, task, meant }: DispatchFault): ParsedBody {
 
 const { text: MAX_TEXT, list: MAX_LIST } = KEPT.outcome;
 
-/**
- * Returns the part of a result that its event keeps besides the facts, with size limits. Keys without a value are left out,
- * because a replayed event must equal the live one.
- */
+/** Returns the part of a result that its event keeps besides facts, without undefined keys: a replay must be equal. */
 export function outcomeOf(
   { role, result }: RoleResult,
   { sequence, task, at }: { sequence: number; task: string; at: string },
@@ -206,10 +203,7 @@ function clipped(value: unknown): unknown {
   return isSame ? value : kept;
 }
 
-/**
- * Finds the JSON of a result in a body: the body itself, the text between one pair of markers, or the only fenced
- * block. Repairs invalid JSON once.
- */
+/** Finds the JSON of a result: the body itself, the text between markers, or the only fenced block; repairs it once. */
 
 /** Changes the parsed value before it is checked; also receives the text. */
 type Cleaning = (json: unknown, text: string) => unknown;

@@ -1,7 +1,4 @@
-/**
- * Every error code that crosses the wire or ends a command. Codes are stable, so a caller may branch on them; messages
- * may change.
- */
+/** Every error code that crosses the wire or ends a command. Codes are stable; their messages may change. */
 export const ERROR_TEXTS = {
   marker_missing: {
     about: 'the body is neither a JSON object nor text with exactly one marker pair',

@@ -56,10 +56,7 @@ export function writeEvent<Event extends object>(
   return Buffer.from(JSON.stringify({ [kind]: key, after, ...event }));
 }
 
-/**
- * Reads an event from the log of a session or project. Returns `undefined` for anything else, including events of
- * another owner: one bad message must not make a whole log unreadable.
- */
+/** Reads an event of the owner's log; `undefined` for anything else: a bad message must not make the log unreadable. */
 export function readEvent<Event>(
   { kind, parse }: Pick<EventFormat<Event>, 'kind' | 'parse'>,
   key: string,
@@ -77,10 +74,7 @@ function isSequence(value: unknown): value is number | undefined {
   return value === undefined || (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0);
 }
 
-/**
- * The outcome of a command: an event to append, an answer without one, or a refusal. Pure: the caller adds time and id,
- * appends with the expected sequence, and decides again after a conflict.
- */
+/** The outcome of a command. Pure: the caller adds time and id, appends, and decides again after a conflict. */
 export type DecisionOn<State, Event> =
   | { readonly kind: 'append'; readonly event: Unstamped<Event>; readonly reply: ReplyOn<State> }
   | { readonly kind: 'answer'; readonly reply: ReplyOn<State> }

@@ -17,10 +17,7 @@ export interface InspectorMe {
   readonly decides: boolean;
 }
 
-/**
- * The server-sent events of `GET /api/live`. They say only that something happened: one may be sent twice, or for
- * an event that was not stored in the end.
- */
+/** Server-sent events of `GET /api/live`. Only hints: one may be sent twice, or for an event that was not stored. */
 export interface LiveEvents {
   readonly change: {
     readonly session: string;

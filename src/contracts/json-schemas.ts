@@ -93,10 +93,7 @@ export const SCHEMA_LIST: readonly { readonly name: string; readonly about: stri
   .map(([name, { about }]) => ({ name, about: sentence(about) }))
   .toSorted((a, b) => (a.name < b.name ? -1 : 1));
 
-/**
- * The JSON Schema of a name; `undefined` for a name that there is none of. What has a name of its own stands in `$defs`.
- * Fields that it does not name are allowed.
- */
+/** The JSON Schema of a name, if there is one. What has a name of its own stands in `$defs`; more fields are allowed. */
 export function jsonSchema(name: string): object | undefined {
   const described = Object.hasOwn(SCHEMAS, name) ? SCHEMAS[name] : undefined;
   if (described === undefined) return undefined;

@@ -1,9 +1,6 @@
 import { clipText } from '../shared/text.js';
 
-/**
- * The one table of limits on what events and snapshots keep of a result. The dispatch itself keeps every byte; the rest
- * must fit one message, be read at each replay, or stay in a session's state.
- */
+/** The one table of limits on what events and snapshots keep of a result; the dispatch itself keeps every byte. */
 export const KEPT = {
   /** The outcome in the event. */
   outcome: { text: 500, list: 50 },

@@ -2,10 +2,7 @@ import { z } from 'zod';
 import { type EventFormat, eventOf, type Stored } from './event.js';
 import { list, named, oneOf, string, strings } from './schema-fields.js';
 
-/**
- * The events of a project's learnings, version 1, on `learning.<project>.<type>`. An accepted proposal becomes a
- * learning with the same id, until it is retracted.
- */
+/** Events of learnings, version 1, on `learning.<project>.<type>`. An accepted proposal is a learning with the same id. */
 export const LEARNING_TYPES = ['pattern', 'insight', 'self_knowledge'] as const;
 /** The kind of a learning. */
 export type LearningType = (typeof LEARNING_TYPES)[number];

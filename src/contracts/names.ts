@@ -4,10 +4,7 @@ import { isObject } from '../shared/text.js';
 import { ThroughlineError } from './errors.js';
 import { isRole, type Role } from './kinds.js';
 
-/**
- * Every subject, stream, bucket, service and header name. No other file builds one, and every part that comes from
- * outside passes `token()` first.
- */
+/** Every subject, stream, bucket, service and header name. Only this file builds one; outside parts pass `token()`. */
 
 declare const tokenBrand: unique symbol;
 
@@ -95,10 +92,7 @@ const OWN_NAMESPACES: ReadonlySet<string> = new Set([
   ...['prompt', 'compiled', 'tool', 'run', 'trace', 'health'],
 ]);
 
-/**
- * Returns true for a subject of ours or of NATS (`$JS.`, `$KV.`, `$SRV.` …), which is never a valid reply subject: a
- * service that replied there would write what its caller may not.
- */
+/** Returns true for a subject of ours or of NATS, never a valid reply subject: replies there would bypass permissions. */
 export function isOwnSubject(subject: string): boolean {
   const [first = ''] = subject.split('.', 1);
   return first.startsWith('$') || OWN_NAMESPACES.has(first);
@@ -146,10 +140,7 @@ export function parseDispatchSubject(subject: string): {
   };
 }
 
-/**
- * `<subject>.<session>`, as in `prompt.compile.demo`. A service also listens there and refuses requests for other
- * sessions, so NATS permissions can limit a caller to its own.
- */
+/** `<subject>.<session>`, as in `prompt.compile.demo`: NATS permissions can limit a caller to its own session. */
 export function sessionRequest(subject: string, session: Token): string {
   return `${subject}.${session}`;
 }
@@ -166,10 +157,7 @@ export function beyondSession(body: object): (typeof BEYOND_SESSION)[number] | u
   return BEYOND_SESSION.find((field) => (Reflect.get(body, field) ?? undefined) !== undefined);
 }
 
-/**
- * Returns the subject of the session that a request names, so that a user limited to that session can send it. An
- * invalid name uses the unscoped subject, where the service explains the fault.
- */
+/** Returns the subject of the session that a request names, for users limited to it; unscoped for an invalid name. */
 export function scopedRequest(subject: string, body: object): string {
   const session = sessionIn(body);
   return session !== undefined && beyondSession(body) === undefined
@@ -284,10 +272,7 @@ export function lifecycleKey(session: Token): string {
   return `session.${createHash('sha256').update(session).digest('hex').slice(0, 40)}`;
 }
 
-/**
- * The layout of session logs in streams, chosen when an installation is new: a stream per session, or a fixed number of
- * shared streams.
- */
+/** How session logs lie in streams, chosen for a new installation: one stream each, or a number of shared streams. */
 export type SessionLayout =
   | { readonly layout: 'per-session' }
   | { readonly layout: 'sharded'; readonly shards: number };

@@ -1,10 +1,7 @@
 import { z } from 'zod';
 import { TOKEN_PATTERN } from './names.js';
 
-/**
- * Rows of the registry of requests. A request names its session or project in its body. One that requires a session is also
- * served on `<subject>.<session>`.
- */
+/** Rows of the registry of requests. Those that require a session are also served on `<subject>.<session>`. */
 export type RequestScope = 'session' | 'any session' | 'project' | 'no session';
 
 export const untrimmed = (max: number) => bounded(z.string(), max);

@@ -10,10 +10,7 @@ import type { Output } from './schema-fields.js';
 import { SESSION_REQUESTS } from './session-requests.js';
 import { TRACE_REQUESTS } from './trace-requests.js';
 
-/**
- * The registry of requests by subject, JSON in and out. Services, permissions, clients, commands, schemas and pages are made
- * from its rows.
- */
+/** The registry of requests: services, permissions, clients, commands, schemas and pages are made from its rows. */
 export const REQUESTS = {
   ...BOARD_REQUESTS,
   ...SESSION_REQUESTS,

@@ -36,10 +36,7 @@ import { importedCheckpoint, sessionSettings } from './session-meta-events.js';
 
 /** Requests about sessions as a whole, about projects, and about the installation. */
 
-/**
- * A session as JSON lines: a head, the events from the oldest, and an end that proves the file is complete. Readable by
- * this and later versions.
- */
+/** JSON lines: a head, the events from the oldest, an end that proves completeness. Later versions read it too. */
 export const SESSION_FILE_VERSION = 1;
 
 export const sessionFileHead = z.object({

@@ -188,10 +188,7 @@ function matchWords(
 /** Lines in one gap that are compared with each other: a plan may be rewritten as a whole. */
 const MOST_APART = 3;
 
-/**
- * Finds reworded lines: next to the same task as before, with the same first word, which commonly says what to do, and
- * more than half of the telling words. The most similar come first.
- */
+/** Finds reworded lines: beside the same task, with its first word and over half the telling ones; the likeliest first. */
 function matchPlaces(
   lines: readonly Worded<Line>[],
   earlier: readonly Earlier[],

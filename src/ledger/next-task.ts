@@ -35,10 +35,7 @@ export interface PlannedTask {
 
 export interface PlanOutlook {
   readonly planned: readonly PlannedTask[];
-  /**
-   * The open tasks that are not blocked, not claimed, not optional while required ones are open, and have no unfinished
-   * dependencies.
-   */
+  /** The open tasks that an agent may take: not blocked, claimed or waiting, nor optional while required ones are open. */
   readonly ready: readonly string[];
   /** The first that is ready; `null` if there is none. */
   readonly nextTaskId: string | null;

@@ -3,10 +3,7 @@ import { defined } from '../shared/collections.js';
 import { clipText, lengthOf, quoted, quotedLines } from '../shared/text.js';
 import type { ParsedTask, ParsedTasks, TaskProblem } from './tasks-md/parsed-tasks.js';
 
-/**
- * Makes the stored form of a parsed plan. It must fit one event, so long texts and prompts are cut, and the prompts of late
- * tasks beyond a limit are left out. Every task stays, and each cut is counted.
- */
+/** Makes the stored form of a plan. It must fit one event: texts and late prompts are cut and counted, no task is. */
 
 export const MAX_TEXT = 300;
 const MAX_PROMPT = 6000;
@@ -20,11 +17,7 @@ export const MAX_DOCUMENT_BYTES = 900_000;
 const MAX_PROMPT_BYTES = 300_000;
 const MAX_PROBLEMS = 100;
 
-/**
- * Bounds the document. With too many tasks it still exceeds `MAX_DOCUMENT_BYTES`.
- *
- * @param design path of the design beside the plan
- */
+/** Bounds the document; with too many tasks it still exceeds `MAX_DOCUMENT_BYTES`. `design` is a path beside the plan. */
 export function documentOf(
   parsed: Pick<ParsedTasks, 'tasks' | 'problems' | 'preamble'>,
   fingerprint: TasksDocument['fingerprint'],

@@ -103,10 +103,7 @@ interface Given {
   readonly words: WordVectors | undefined;
 }
 
-/**
- * The pipeline of every kind: select the memory for the request, lay it out in the kind's sections, fill the budget,
- * describe the result.
- */
+/** The pipeline of every kind: select the memory, lay it out in sections, fill the budget, describe the result. */
 function compileKind<Request extends CompileRequest, Section extends string, Own extends object>(
   kind: PromptDescriptor<Request, Section, Own>,
   state: SessionState,

@@ -139,10 +139,7 @@ function dispatchRoom(
   return { room: limits.inputTokens ?? Math.max(0, caps[role] - outputTokens), outputTokens };
 }
 
-/**
- * Splits a task prompt into lines. Its objective, the first paragraph, is essential; its constraints, lines with words
- * such as "must", come next.
- */
+/** Splits a task prompt into lines: its first paragraph is essential; lines with words such as "must" come next. */
 const CONSTRAINT =
   /\b(must|never|always|only|do not|don't|shall|required?|requirements?|restrictions?|constraints?|acceptance|success|at most|at least|limit|forbidden)\b|必须|不得|禁止|必ず|禁止/i;
 
@@ -186,10 +183,7 @@ function writtenTask(
 
 const GAP = '...';
 
-/**
- * The delta packet: the ledgers' knowledge of a task as short texts, by field in the order of the prompt. The required fixes and
- * blockers are essential.
- */
+/** The delta packet: the ledgers' knowledge of a task, by field in prompt order; fixes and blockers are essential. */
 const TITLES = {
   required_fixes: 'Required fixes',
   blockers: 'Blockers',
@@ -340,9 +334,7 @@ interface LocatedFix {
   readonly issue?: DigestIssue;
 }
 
-/**
- * Adds the file and suggested fix of its issue to each required fix, and the severity of an issue with the same text.
- */
+/** Adds the file and fix of its issue to each required fix, and the severity of an issue with the same text. */
 export function locatedFixes(fixes: readonly string[], issues: readonly DigestIssue[]): LocatedFix[] {
   return fixes.map((text) => {
     const spelling = oneSpelling(text);
@@ -458,10 +450,7 @@ function tried({ verdict, summary, refused = [] }: Try): string {
     : `${what}${end} Refused by the review: ${refused.map(plain).join('; ')}`;
 }
 
-/**
- * Tells the agent why its last result of the task was unreadable, and to return it again; empty if it was readable. A
- * result published with another role is not this role's concern.
- */
+/** Tells the agent to return its unreadable last result again; empty if it was readable, or of another role. */
 function unreadableLine(state: SessionState, taskId: string, role: Role): string {
   const rejection = unreadOf(rejectionsOf(state), taskId, role);
   if (rejection === undefined || rejection.error.meant !== undefined) return '';

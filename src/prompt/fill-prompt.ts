@@ -204,10 +204,7 @@ interface Place<Name extends string> {
   readonly item: Item;
 }
 
-/**
- * A complete section loses its note on what is left out, so that a later item may fit after one that does not: this
- * many are tried.
- */
+/** A complete section loses its note on what is left out, so a later item may fit: this many are tried. */
 const LOOK_AHEAD = 12;
 /** Maximum characters of a token, except rare ones such as long runs of blanks. */
 const LONGEST_TOKEN = 16;

@@ -89,10 +89,7 @@ const SHORT_SPEC = 4000;
 const OUTLINE_LINES = 60;
 const FIRST_LINES = 10;
 
-/**
- * An iteration prompt: the template with its lists filled by importance. Depends only on state and request, so it has
- * ages only if the request has the time.
- */
+/** An iteration prompt: the template with its lists filled by importance. Has ages only if the request has the time. */
 export const ITERATION: PromptDescriptor<IterationRequest, Section, Pick<CompiledAs<'iteration'>, 'kind'>> = {
   asks: ({ budget, taskId = '', activeIntentId }) => ({
     name: 'the iteration prompt',
@@ -226,10 +223,7 @@ function isRunning(history: IterationHistory): boolean {
   return last !== undefined && last.ended_at === undefined && last.summary === undefined;
 }
 
-/**
- * The lists of an iteration prompt, as items and as text. Each item quotes its author in one capped line. A shortened
- * list says so, with the command that shows the rest.
- */
+/** The lists of an iteration prompt. Items are quoted and capped; a shortened list names the command for the rest. */
 type IterationList = 'goal' | 'spec' | 'history' | 'inbox' | 'notes' | TaskList;
 
 const MAX_MESSAGE = 1000;

@@ -35,10 +35,7 @@ blocked or cancelled; N is 0 (critical) to 4 (backlog); TYPE is learning, stuck,
   },
 } as const;
 
-/**
- * Returns the built-in template of an iteration prompt. Parts that are constant for a session come first, for the provider's
- * prompt cache; changing parts come last, and the workflow, which refers to them, ends the prompt.
- */
+/** Returns the built-in template. Constant parts come first, for the provider's cache, then changing ones and the workflow. */
 function iterationTemplate(on: Readonly<Record<keyof (typeof TASKS_ON)['board'], string>>): string {
   return `# Throughline Session
 

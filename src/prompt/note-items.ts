@@ -34,11 +34,7 @@ export interface NoteContext {
   readonly replaced: ReadonlyMap<string, SessionFact>;
 }
 
-/**
- * Makes an item from a fact: excerpts around the matching words, then the results of its task.
- *
- * @param more parts that follow its text
- */
+/** Makes an item from a fact: excerpts around matching words, then its task's results, then the parts `more`. */
 export function noteItem(ranked: RankedFact, more: readonly string[], context: NoteContext): Item {
   const { fact } = ranked;
   const saying = sayingOf(ranked);

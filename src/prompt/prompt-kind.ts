@@ -40,10 +40,7 @@ import {
   type SessionMemory,
 } from './session-notes.js';
 
-/**
- * A kind of prompt as a descriptor: its budget, and its sections in order. The rest is common to all kinds, in
- * `compile-prompt.ts`.
- */
+/** A kind of prompt as data: its budget and its sections in order. `compile-prompt.ts` has what is common to all. */
 export interface PromptDescriptor<
   Request extends CompileRequest,
   Section extends string,

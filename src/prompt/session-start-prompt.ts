@@ -249,10 +249,7 @@ interface PastResult {
   readonly branch: string | undefined;
 }
 
-/**
- * The results of work that mattered, those of the branch first, each part the newest first. What is from before the session comes
- * last.
- */
+/** Returns the results of work that mattered: of the branch first, from before the session last, each newest first. */
 function resultsOf(state: SessionState, branch: string | undefined): PastResult[] {
   const bySequence = new Map<number, SessionFact[]>();
   // A file that was changed again still says what the earlier result did, and a decision that was replaced marks it.

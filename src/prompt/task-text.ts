@@ -200,10 +200,7 @@ const TASKS_AHEAD = 10;
 /** Characters of open work per task. */
 const MAX_OPEN = 300;
 
-/**
- * Returns the words that select memory if the request has no task prompt: the goal, tasks in progress and the next
- * ready ones of the board, the active plan task, and open work of the newest results.
- */
+/** Returns the words that select memory without a task prompt: the goal, current and next tasks, recent open work. */
 export function whatIsAhead(state: SessionState): string {
   const { board, run } = state;
   const tasks = [...board.tasks.values()].sort(byPriority);

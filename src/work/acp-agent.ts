@@ -29,9 +29,7 @@ const CANCEL_MS = 5000;
 const CRASH_MS = 500;
 /** Characters of the text that are kept, counted from the end. */
 const MAX_TEXT = 16 * 1024 * 1024;
-/**
- * Options for a decision, the preferred one first: a client remembers `always` beyond the task, and a person allows one request.
- */
+/** Options for a decision, the preferred first: `always` is remembered beyond the task, a person allows one request. */
 const KINDS: Readonly<Record<'allow' | 'once' | 'reject', readonly PermissionOptionKind[]>> = {
   allow: ['allow_once', 'allow_always'],
   once: ['allow_once'],

@@ -45,11 +45,7 @@ export function commandAgent(command: string, place: CommandPlace): Agent {
   };
 }
 
-/**
- * Returns a check that runs a shell command and passes with exit code 0.
- *
- * @throws ThroughlineError `config_invalid`, from a call whose command cannot be started
- */
+/** Returns a check: a shell command that exits with 0. Throws `config_invalid` from a call that cannot be started. */
 export function commandCheck(command: string, place: CommandPlace): Check {
   const check = async (call: CheckCall) => {
     const end = await logged(command, call, '', place);

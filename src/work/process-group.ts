@@ -39,10 +39,7 @@ const LEFT_MS = 500;
 /** Output that is kept in memory, in bytes, counted from the end. */
 const MAX_KEPT = 16 * 1024 * 1024;
 
-/**
- * Runs a shell command in a process group of its own, and then kills all processes that it started, in the group or outside.
- * They are also killed when this process exits.
- */
+/** Runs a shell command in a process group, and then kills all that it started, in the group or outside, also at exit. */
 export function runGroup(options: GroupCommand): Promise<GroupEnd> {
   const { command, directory, env, mark, input = '', signal } = options;
   return new Promise((resolve, reject) => {
@@ -142,11 +139,7 @@ export const CALL_MARK = 'THROUGHLINE_CALL';
 /** Scans for processes, which may start others meanwhile. */
 const MOST_LOOKS = 5;
 
-/**
- * Sends a signal to the process group and all marked processes of a call; repeats SIGKILL until none is left.
- *
- * @param pid leader of the group, if it is known
- */
+/** Signals the process group (`pid` leads it) and all marked processes of a call; repeats SIGKILL until none is left. */
 export function signalCall(pid: number | undefined, mark: string, signal: NodeJS.Signals): void {
   if (pid !== undefined) send(-pid, signal);
   for (let looks = 0; looks < MOST_LOOKS; looks += 1) {

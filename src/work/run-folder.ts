@@ -114,10 +114,7 @@ function fileName(name: string): string {
 /** Size of the beginning and of the end of a log that are kept, in bytes: with the line between both, at most 16 MB. */
 const PART = 8 * 1024 * 1024 - 100;
 
-/**
- * The log of a call: the beginning of its output, and the end, which is written when the call ends. Each method throws
- * `config_invalid` if the file cannot be written.
- */
+/** The log of a call: the beginning and the end of its output. Throws `config_invalid` if it cannot be written. */
 export class CallLog {
   readonly #path: string;
   readonly #file: number;

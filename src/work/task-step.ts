@@ -48,11 +48,7 @@ export type Step =
   | { readonly kind: 'needed'; readonly why: string }
   | { readonly kind: 'limit'; readonly why: string };
 
-/**
- * Returns the next step of an unfinished task.
- *
- * @param again true to allow one more step in spite of limits and stalls
- */
+/** Returns the next step of an unfinished task; `again` allows one more in spite of limits and stalls. */
 export function nextStep(
   { last, question, rounds, stall, stalledBy }: WorkTask,
   maxRounds: number,

@@ -40,9 +40,7 @@ interface FencedBlock {
   readonly end: number;
 }
 
-/**
- * Returns the closed blocks of code in a text. A regular expression would backtrack for hours on a hostile one.
- */
+/** Returns the closed blocks of code in a text. A regular expression would backtrack for hours on a hostile one. */
 export function fencedBlocks(text: string): FencedBlock[] {
   const blocks: FencedBlock[] = [];
   let open: { readonly language: string; readonly from: number } | undefined;

@@ -230,10 +230,7 @@ function claimOfFlag(key: string, named: Verdict | undefined, flag: boolean, val
   return { key, allows: flag ? [named] : [...(opposite === undefined ? [] : [opposite]), ...others] };
 }
 
-/**
- * Returns the role whose result the body really is, even if its words are also verdicts of `role`: all its claims are
- * claims of that role, and it has no field that only `role` has.
- */
+/** Returns the role whose result the body really is: all claims are of that role, and no field is only `role`'s. */
 function resultOfOther(body: Json, role: Role): Role | undefined {
   const shape = resultShape(role);
   const keys = firstKeys(body);

@@ -6,10 +6,7 @@ import { codeOf, fileFault } from '../../contracts/errors.js';
 import { MAX_DOCUMENT, REQUIREMENTS_FILES } from '../../contracts/plan-requests.js';
 import { MAX_PLAN_BYTES, readRegularFile } from './user-state.js';
 
-/**
- * Reads task files for the service. An implementer must read only below the configured roots, after following all links, and
- * must return a fault instead of throwing.
- */
+/** Reads task files. An implementer reads only below the configured roots, after all links, and returns faults. */
 export interface TasksFile {
   modified(path: string): Promise<{ readonly mtimeMs: number } | TasksFileFault>;
   read(path: string): Promise<{ readonly text: string; readonly mtimeMs: number } | TasksFileFault>;

@@ -23,10 +23,7 @@ import { hashOf } from '../../shared/hash.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/**
- * Returns the directory that holds everything the product stores for this user: `$XDG_STATE_HOME/throughline`, or
- * `<home>/.local/state/throughline`. Ignores a relative `XDG_STATE_HOME`, as its specification asks.
- */
+/** Returns the user's state directory: `$XDG_STATE_HOME/throughline` if absolute, else `<home>/.local/state/throughline`. */
 export function userStateDir(env: Environment, home: string): string {
   const xdg = env.XDG_STATE_HOME;
   return join(xdg && isAbsolute(xdg) ? xdg : join(home, '.local', 'state'), 'throughline');
@@ -51,11 +48,7 @@ export function projectStateDir(stateDir: string, project: string): string {
   return join(stateDir, 'projects', `${name}-${hashOf(real).slice(0, 12)}`);
 }
 
-/**
- * Creates a folder and its parents with mode 0700; makes an existing one private.
- *
- * @throws ThroughlineError `config_invalid` if the path is a link or another user's folder
- */
+/** Makes a folder and its parents private (0700). Throws `config_invalid` for a link or another user's folder. */
 export function makePrivateFolder(path: string): void {
   mkdirSync(path, { recursive: true, mode: 0o700 });
   const found = lstatSync(path);
@@ -105,11 +98,7 @@ export function readRegularFile(path: string, maxBytes: number): Buffer | Unread
   }
 }
 
-/**
- * Opens a file for appending and reading, creating it with mode 0600. Does not follow a link as its last component.
- *
- * @throws the file system's error, or `EINVAL` if it is not a regular file
- */
+/** Opens a file (0600) for appending and reading, following no link. Throws the system's error, `EINVAL` if not regular. */
 export function openToAppend(path: string): number {
   const { O_RDWR, O_APPEND, O_CREAT, O_NONBLOCK, O_NOFOLLOW, O_NOCTTY } = constants;
   const flags = O_RDWR | O_APPEND | O_CREAT | (O_NONBLOCK ?? 0) | (O_NOFOLLOW ?? 0) | (O_NOCTTY ?? 0);

@@ -41,10 +41,7 @@ interface Executed<Event extends Stamped> {
   readonly appended?: Event['type'];
 }
 
-/**
- * Executes one command. Throws a ThroughlineError with the code of a refusal, `conflict` after too many lost races, or
- * `unavailable` if the log cannot be reached.
- */
+/** Executes one command. Throws the code of a refusal, `conflict` after too many lost races, or `unavailable`. */
 export type Commander<State, Event extends Stamped> = (
   key: Token,
   name: string,

@@ -29,10 +29,7 @@ interface StateReaderOptions<State extends Sequenced, Event extends { readonly t
   /** Approximate memory of the cached states in bytes. Default: unlimited. */
   readonly maxBytes?: number;
   readonly onFolded?: (folded: Folded<State>) => void;
-  /**
-   * Returns the key's generation: cached states of another generation are discarded. Throws while the key must not be read.
-   * Default: a single generation.
-   */
+  /** Returns the key's generation (default: one); states of another are discarded. Throws while it must not be read. */
   readonly generationOf?: (key: Token) => string;
 }
 
@@ -325,10 +322,7 @@ export interface Folding<State, Event> {
   ): { readonly ok: true; readonly state: State } | { readonly ok: false; readonly reason: string };
 }
 
-/**
- * Writes a snapshot every `every` folded events, off the request path. A failed write is logged and retried with the next
- * events.
- */
+/** Writes a snapshot every `every` folded events, off the request path; a failed write is retried with the next. */
 export interface SnapshotWriterOptions<State> {
   readonly folding: { readonly format: { readonly kind: LogKind } } & Pick<Folding<State, never>, 'encode'>;
   readonly snapshots: SnapshotStore;

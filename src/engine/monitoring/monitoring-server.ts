@@ -84,12 +84,7 @@ const NOT_FOUND: MonitoringPage = {
 };
 const NOT_ALLOWED: MonitoringPage = { status: 405, type: 'text/plain; charset=utf-8', body: 'use GET\n' };
 
-/**
- * Listens, and resolves to the port.
- *
- * @param words what fails, and what to do if another process uses the port
- * @throws ThroughlineError `config_invalid`
- */
+/** Listens, and resolves to the port. Throws `config_invalid` with `words`: what fails, and what to do. */
 export async function listenOn(
   server: Server,
   host: string,

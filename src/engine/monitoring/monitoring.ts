@@ -156,10 +156,7 @@ function ready([part, isReady]: [string, () => boolean]): [string, number] {
   return [part, isReady() ? 1 : 0];
 }
 
-/**
- * The metrics of a process. The parts of the process count for themselves and are read at a scrape. Samples of several parts
- * with the same labels are added up.
- */
+/** The metrics of a process, read from its parts at a scrape; samples with the same labels are added up. */
 export type Collector = () => Collected | Promise<Collected>;
 
 /** Deadline of one part: Prometheus times out after ten seconds, and must get the other parts. */

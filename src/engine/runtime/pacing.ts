@@ -4,10 +4,7 @@ import { ThroughlineError } from '../../contracts/errors.js';
 import type { BackoffLimits } from '../../shared/deadlines.js';
 import type { Clock, Logger } from '../ports/logger-and-clock.js';
 
-/**
- * Coalesces requests: at most one run is active, and requests that arrive meanwhile share the next one. So every run begins
- * after its requests.
- */
+/** Coalesces requests: those that arrive during a run share the next one, so every run begins after its requests. */
 export function batched<Request, Answer>(
   run: (requests: readonly Request[]) => Promise<Answer>,
 ): (request: Request) => Promise<Answer> {
@@ -157,12 +154,7 @@ const EVERY_MS = 60_000;
 /** Bounded: with more distinct warnings, some are repeated more often. */
 const MAX_KNOWN = 1000;
 
-/**
- * Limits each distinct warning to one per minute, and logs how many were suppressed in between.
- *
- * @param now monotonic clock in milliseconds
- * @returns logs a warning; `thing` identifies it if the message does not
- */
+/** Logs each distinct warning (`thing`, else its text) once a minute, with the number suppressed; `now` in milliseconds. */
 export function limitedWarnings(
   logger: Pick<Logger, 'warn'>,
   now: () => number,

@@ -11,11 +11,7 @@ export class Shutdown {
     this.#stack.push({ name, release });
   }
 
-  /**
-   * Releases everything; a failure does not stop the others. A second call waits for the first.
-   *
-   * @throws ThroughlineError `internal` that names what failed or timed out after `deadlineMs`
-   */
+  /** Releases everything; later calls wait for the first. Throws `internal` for what failed or exceeded `deadlineMs`. */
   release(deadlineMs: number): Promise<void> {
     this.#released ??= this.#run(deadlineMs);
     return this.#released;
@@ -43,10 +39,7 @@ export class Shutdown {
   }
 }
 
-/**
- * Limits heap growth between collections to a factor of two. On large machines the engine's default is four, which takes
- * memory from others.
- */
+/** Limits heap growth between collections to a factor of two: on large machines the engine's default is four. */
 export function growHeapSlowly(): void {
   setFlagsFromString('--heap-growing-percent=100');
 }

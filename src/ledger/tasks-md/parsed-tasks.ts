@@ -25,10 +25,7 @@ export interface ParsedTask {
   readonly text: string;
   readonly status: PlanTaskStatus;
   readonly statusFrom: StatusSource;
-  /**
-   * Only contains tasks: its status derives from them, or it is a heading such as `## Phase 3 🚧` over tasks. Counting
-   * it would count work twice.
-   */
+  /** Only contains tasks, such as `## Phase 3 🚧`: its status derives from them, and to count it would count work twice. */
   readonly group: boolean;
   /** `- [ ]* 2.2`, or `(optional)` at either end of the text. */
   readonly optional: boolean;
@@ -100,10 +97,7 @@ export interface TaskProblem {
 /** In document order. */
 export interface ParsedTasks {
   readonly tasks: readonly ParsedTask[];
-  /**
-   * The words for all tasks: those before the first heading that holds some of the tasks. Without legends, tables and
-   * bare headings.
-   */
+  /** The words for all tasks: those before the first heading over some of them, without legends, tables and headings. */
   readonly preamble?: string;
   readonly problems: readonly TaskProblem[];
 }

@@ -1,9 +1,6 @@
 import { narrow } from './task-ids.js';
 
-/**
- * Splits a plan into lines with their indentation: the only structure that the reader needs. Nesting follows from the
- * indentation, so a box is found in whatever Markdown makes of its surroundings.
- */
+/** Splits a plan into lines with their indentation, from which nesting follows, whatever Markdown makes of them. */
 
 type LineKind =
   | 'blank'

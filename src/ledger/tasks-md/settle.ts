@@ -81,10 +81,7 @@ function dependencies(
   });
 }
 
-/**
- * Returns the tasks in document order: boxes, marked bold items and confirmed headings. A file without any has the
- * tasks of its bold numbered items, or else its phases.
- */
+/** Returns boxes, marked bold items and confirmed headings in order; else bold numbered items, or else the phases. */
 function tasksOf({ drafts, planned, headings }: Findings, confirmed: ReadonlySet<Heading>): Draft[] {
   const found = [...drafts];
   for (const { draft } of confirmed) if (draft !== undefined) found.push(draft);

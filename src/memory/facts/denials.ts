@@ -1,7 +1,4 @@
-/**
- * Words by which a statement denies something, by language. Data for `contrast.ts`. A sentence that sets a condition, an
- * exception or a limit must match `hedge`, because it denies nothing for good.
- */
+/** Words by which a statement denies something, by language. Conditions, exceptions and limits must match `hedge`. */
 export interface DenialWords {
   /** Stands before what another thing takes the place of: "instead of". */
   readonly instead: RegExp;

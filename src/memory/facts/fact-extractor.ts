@@ -36,10 +36,7 @@ export interface ExtractionRule {
   readonly extract: (result: AnyResult, taskId: string, role: Role) => readonly RecordedFact[];
 }
 
-/**
- * A general rule, rather than a fault in one place: `never` inside a sentence usually describes the fault at hand, and
- * so does `do not`.
- */
+/** A general rule, not a fault in one place: `never` and `do not` inside a sentence usually describe the fault at hand. */
 export const CONVENTION =
   /(?:^|[.;:] |\b(?:must|should|shall|please) )(?:always|never)\b|^(?:all|each|every) [^.]{1,80} (?:must|should|shall|is|are|has|have|use|uses|go|goes|ends?|returns?)\b|\b(?:conventions?|everywhere|across the (?:code ?base|repo(?:sitory)?)|(?:in|for) (?:all|every|each) (?:file|test|module|function|package)s?)\b/i;
 

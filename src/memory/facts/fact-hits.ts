@@ -101,10 +101,7 @@ const MEANT = 2;
 const USEFUL = 4;
 const NEAR = 8;
 
-/**
- * The evidence for facts, weighted by rarity. It is kept in arrays by the facts' places: most prompts hit a thousand
- * facts, and an object for each would cost more to collect than to fill.
- */
+/** The evidence for facts, weighted by rarity, in arrays by the facts' places: objects for a thousand hits cost more. */
 export class FactHits {
   readonly #index: FactIndex;
   readonly #hits: IndexedFact[] = [];

@@ -27,10 +27,7 @@ import { fileWords } from '../search/path-table.js';
 /** The topic of a fact, for filtering. */
 export type SessionFactTag = FactTag;
 
-/**
- * Something that a dispatch taught: `subject relation object`. Immutable; closing replaces it with a copy that has a
- * `validTo`.
- */
+/** Something that a dispatch taught: `subject relation object`. Immutable; a closed copy has a `validTo`. */
 export interface SessionFact {
   /** `createFactId` of its three fields. */
   readonly id: string;

@@ -148,12 +148,7 @@ export function stated(
 
 type Ends = NonNullable<FactRecorded['data']['ends']>[number];
 
-/**
- * Returns the ends of the statements whose term a new one denies.
- *
- * @param by id of the new one
- * @param known facts that hold
- */
+/** Returns the ends of the statements whose term a new one (`by`) denies, of those `known` to hold. */
 export function contrasts(fact: RecordedFact, by: string, known: readonly SessionFact[]): Ends[] {
   const takes = denying(fact);
   if (takes === undefined) return [];

@@ -13,10 +13,7 @@ import {
   type Proposal,
 } from './learnings-state.js';
 
-/**
- * The rules that make proposals: from notes of types that outlive a session, and from demands that reviewers repeat in
- * another task or session.
- */
+/** The rules for proposals: from notes of types that outlive a session, and from demands that reviewers repeat elsewhere. */
 export type Proposed = Extract<Unstamped<LearningEvent>, { type: 'proposed' }>;
 
 /** Proposal type by note type; `stuck` notes are about one moment. */
@@ -65,10 +62,7 @@ export function demandsOf(project: string, result: AnyResult) {
   return [...demands.values()].slice(0, MAX_DEMANDS);
 }
 
-/**
- * Returns proposals for demands made in at least `threshold` tasks and never proposed before, within the project's
- * capacity.
- */
+/** Returns new proposals for demands made in at least `threshold` tasks, within the project's capacity. */
 export function dueProposals(state: LearningState, ids: readonly string[], threshold: number): Proposed[] {
   // Usually nothing is due, so capacity is computed lazily.
   let reserve: Reserve | undefined;
@@ -89,10 +83,7 @@ export function dueProposals(state: LearningState, ids: readonly string[], thres
 
 const MAX_EVIDENCE = 20;
 
-/**
- * Adds evidence, one result per task of a session: a demand repeated until it is met is one case. Keeps the newest
- * results, whatever their order.
- */
+/** Adds evidence, one result per task: a demand repeated until it is met is one case. Keeps the newest results. */
 export function withEvidence(known: readonly LearningEvidence[], added: readonly LearningEvidence[]) {
   const byTask = new Map(known.map((item) => [caseOf(item), item]));
   for (const item of added) {
@@ -116,10 +107,7 @@ function caseOf({ session, task }: LearningEvidence): string {
   return `${session}\u001f${task}`;
 }
 
-/**
- * Limits of pending proposals, so that people can keep up and no session crowds out the others. They apply to new
- * proposals only; stored events are always folded.
- */
+/** Limits of new pending proposals, so that people can keep up and no session crowds out the others. */
 
 /** Limit of pending proposals made by rules; further ones are proposed when seen again. */
 export const MAX_WAITING = 200;

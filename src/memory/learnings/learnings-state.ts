@@ -233,10 +233,7 @@ export const NO_LEARNINGS: LearningsInPrompt = {
   sequence: 0,
 };
 
-/**
- * Renders `Relevant learnings (3/15):`, the best first, or `Recent learnings (5/15):` if selected by recency alone.
- * Scores are not shown: they say little to an agent, and the reply has them.
- */
+/** Renders `Relevant learnings (3/15):`, best first, or `Recent learnings (5/15):` if only by recency; without scores. */
 export function formatRelevantLearnings({ method, ranked, total }: LearningsInPrompt, isScored = false) {
   if (ranked.length === 0) return '';
   const title = method === 'recency' ? 'Recent' : 'Relevant';

@@ -38,10 +38,7 @@ function decoded(text: string): string {
   });
 }
 
-/**
- * Replaces each secret by `<redacted:rule>`. Deterministic and idempotent. A text with a secret loses its escape sequences and
- * invisible characters, which may stand inside of one.
- */
+/** Replaces each secret by `<redacted:rule>`; idempotent. A text with one loses escape sequences and invisible characters. */
 export function redactText(text: string, scanner: SecretScanner): Redacted<string> {
   let value = seen(text);
   const found: SecretCounts = {};
@@ -145,10 +142,7 @@ export interface Secret {
 
 /** Finds secrets. An implementation must be pure, and linear in the length of any text. */
 export interface SecretScanner {
-  /**
-   * A cheap check before `find`. Must be true for each text in which `find` would find a secret, and for each text that
-   * contains such a text.
-   */
+  /** A cheap check before `find`: true for each text in which `find` finds a secret, and for texts that contain one. */
   mayHold(text: string): boolean;
   find(text: string): readonly Secret[];
 }

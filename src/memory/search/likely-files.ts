@@ -302,10 +302,7 @@ const SIMILAR = 20;
 /** Number of newer results that halves the weight of a result. */
 const HALF_LIFE = 600;
 
-/**
- * Finds the results most similar to a query, best first, then newest, and the classes of files that results with its
- * words touched. One pass over all results and words serves both.
- */
+/** Finds the results most similar to a query, best first, then newest, and the classes of files touched with its words. */
 export function similarResults(past: PastResults, queryTokens: readonly string[]) {
   const { rows, holders } = past;
   const { classes } = past.paths;

@@ -2,10 +2,7 @@ import { addTo, onceFor } from '../../shared/collections.js';
 import { oneLine } from '../../shared/text.js';
 import { MAX_QUERY, plainWords, tokens } from './tokens.js';
 
-/**
- * Interned paths with their search data. Append-only: copies of a memory share one table and know which paths are
- * theirs. Search data is built by the first query, since a fold may never need it.
- */
+/** Interned paths with their search data, built by the first query. Append-only: copies of a memory share one table. */
 export class PathTable {
   readonly paths: string[] = [];
   readonly #ids = new Map<string, number>();

@@ -212,10 +212,7 @@ export function isTelling(token: string): boolean {
 
 const MAX_READ = 2000;
 
-/**
- * Returns the ids that a text may name, in lower case: words with a digit, and whole numbers only as in `task 2` or `#2`. A
- * dot at the end of a word is punctuation.
- */
+/** Returns the ids that a text may name, in lower case: words with a digit, whole numbers only as `task 2` or `#2`. */
 export function mentionsIn(text: string): ReadonlySet<string> {
   const found = new Set<string>();
   for (const { groups } of text.slice(0, MAX_READ).toLowerCase().matchAll(MENTION)) {
@@ -322,11 +319,7 @@ export function rarity(holders: number, all: number): number {
   return Math.log(1 + (all - holders + 0.5) / (holders + 0.5));
 }
 
-/**
- * Returns the share of a word's weight for `times` occurrences: 0 to 1, higher in short texts.
- *
- * @param relativeLength length relative to the mean
- */
+/** Returns a word's share of its weight for `times` occurrences, 0 to 1; `relativeLength` is relative to the mean. */
 export function saturation(times: number, relativeLength: number, weightOfLength = B): number {
   return times / (times + K1 * (1 - weightOfLength + weightOfLength * relativeLength));
 }

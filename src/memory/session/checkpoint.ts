@@ -45,11 +45,7 @@ export function checkpointOf(state: SessionState, reason: Checkpoint['data']['re
   };
 }
 
-/**
- * Reads the state of a checkpoint, moving all events to `sequence`.
- *
- * @throws ThroughlineError `schema_invalid` if it is damaged, or of another version
- */
+/** Reads a checkpoint's state, moving all events to `sequence`. Throws `schema_invalid` if damaged or of another version. */
 export function carriedBy({ data }: Checkpoint, sequence: number): SessionStateJson {
   let text: string;
   try {

@@ -238,10 +238,7 @@ export class CountedDispatches {
   }
 }
 
-/**
- * Limit of remembered result keys, which detect a result published again under another sequence. Evicted in the order
- * of counting; a result older than all of these counts again.
- */
+/** Limit of remembered result keys, which detect a repeated result. A result older than all of these counts again. */
 export const REMEMBERED_RESULTS = 2000;
 
 /** Returns true if the result is new. */

@@ -154,10 +154,7 @@ export function evolve(state: SessionState, stored: StoredEvent): SessionState {
   }
 }
 
-/**
- * Returns false for a copy of a command, which is behind a newer one than its append expected, and for a checkpoint that does not
- * cover everything before it.
- */
+/** False for a copy of a command, behind a newer one than its append expected, and for a checkpoint that misses events. */
 function counts({ lastEvent, lastCommand }: SessionState, { event, after = lastCommand }: StoredEvent) {
   if (event.type === 'session.checkpoint' && event.data.covers < lastEvent) return false;
   return !isCommandEvent(event) || after >= lastCommand;

@@ -243,10 +243,7 @@ function clippedLine(text: string): string {
 /** Limits in characters: of the whole text, of its files, and of one task. */
 const MOST = { all: 400, files: 200, task: 60 };
 
-/**
- * Returns what a list of sessions is searched in beside the figures, a line each: the first open tasks of board and plan as
- * `ID`, a tab and the text, then the most recently changed files.
- */
+/** Returns what a session is found by: its first open tasks as `ID`, tab and text, then the newest files, a line each. */
 export function workText({ board, run }: SessionState, { rows, paths }: PastResults): string {
   const files = new Set<string>();
   let used = 0;

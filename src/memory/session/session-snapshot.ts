@@ -236,10 +236,7 @@ const MAX_VIEW_BYTES = 4096;
 const MAX_LISTED = 10;
 const MAX_TEXT = 160;
 
-/**
- * Returns a session in words, for people who read its snapshot with the plain `nats` CLI. Nothing reads it back. Beyond
- * `MAX_VIEW_BYTES` the oldest facts are left out, then findings.
- */
+/** Returns a session in words, for people with the `nats` CLI; beyond `MAX_VIEW_BYTES` without the oldest facts. */
 function sessionView(state: SessionState) {
   const { goal, status, results, rejected, facts, board, plan, waiting, stalled } = sessionFigures(state);
   const valid = factsOf(state).getValid().toReversed();

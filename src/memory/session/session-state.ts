@@ -300,11 +300,7 @@ export function outlook(state: SessionState): PlanOutlook {
   return outlookOf(run?.document.tasks ?? [], ledgersOf(state), isClaimed);
 }
 
-/**
- * Returns a version of the plan with the ids that its tasks have in the session.
- *
- * @param unnamed ids that the author has not written
- */
+/** Returns a version of the plan with the ids that its tasks have; `unnamed` are ids that the author has not written. */
 export function planVersion(state: SessionState, document: TasksDocument, unnamed: ReadonlySet<string>) {
   const { run, left, board } = state;
   const known = new Set([
@@ -438,10 +434,7 @@ function sentence(text: string): string {
 /** Limit of distinct words per result: a summary has ten, a review some more. */
 const MAX_TOKENS = 48;
 
-/**
- * Returns the text of a result, and the files that it touched or demands changes in. Cached: digests are immutable, and
- * folded again after a late dispatch.
- */
+/** Returns the text of a result, and the files that it touched or demands changes in; cached, as digests never change. */
 const wordsAndFiles = onceForEach(({ summary = '', files, issues, fixes }: OutcomeDigest) => {
   const named = [...files, ...issues.flatMap(({ file }) => file ?? [])].map(knownAs);
   const texts = [summary, ...issues.map(({ message }) => message), ...fixes];

@@ -104,10 +104,7 @@ export function evolveTasks(board: TaskBoard, event: TaskEvent): void {
     board.tasks.set(id, stamped(task, changed(task, event), event.at, SETS_STATUS.has(event.type)));
 }
 
-/**
- * Ends claims of iterations up to `iteration` and makes their tasks pending again. Not a status command: a result newer
- * than the claim still moves the task.
- */
+/** Makes claimed tasks of iterations up to `iteration` pending again; results newer than the claim still move them. */
 export function expireClaims(board: TaskBoard, iteration: number, at: string): void {
   for (const task of board.tasks.values())
     if (isHeld(board, task.id) && task.iteration <= iteration) freeTask(board, task.id, at);
@@ -341,20 +338,14 @@ export function isBlocked(board: TaskBoard, task: Task): boolean {
   return task.status === 'blocked' || (isOpen(task) && unresolved(board, task).length > 0);
 }
 
-/**
- * Returns the tasks that an agent could work on: unclaimed ones that were sent back before ready ones, each by priority, then
- * age.
- */
+/** Returns the unclaimed tasks that an agent could take: those sent back before ready ones, by priority, then age. */
 export function nextTasks(board: TaskBoard): Task[] {
   const tasks = [...board.tasks.values()];
   const ready = tasks.filter((task) => isReady(board, task));
   return [...tasks.filter((task) => isSentBack(board, task)).sort(byPriority), ...ready.sort(byPriority)];
 }
 
-/**
- * Returns the shortest cycle that new dependencies would close, from the task back to itself. A single breadth-first
- * search covers all of them.
- */
+/** Returns the shortest cycle that new dependencies would close, from the task back to itself (breadth-first). */
 export function cycleThrough(board: TaskBoard, task: string, dependsOn: readonly string[]) {
   const cameFrom = new Map(dependsOn.map((other) => [other, task]));
   // Iterative, because a chain may be as long as a session has tasks. The list grows while it is walked.
@@ -374,10 +365,7 @@ export function cycleThrough(board: TaskBoard, task: string, dependsOn: readonly
   return undefined;
 }
 
-/**
- * Counts by status; `ready` tasks are pending without unfinished dependencies, `waiting` ones open but blocked or behind
- * a dependency.
- */
+/** Counts by status; `ready` tasks are pending with finished dependencies, `waiting` ones blocked or behind one. */
 export type BoardCounts = TaskCounts['board'];
 
 /** Counts of board and plan; no plan before `run.init`. */

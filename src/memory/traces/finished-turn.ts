@@ -22,10 +22,7 @@ import {
 } from './tool-effects.js';
 import { DESCRIBES } from './wordings.js';
 
-/**
- * Summary of a finished turn for the next agent, extracted by rules: the request, what the tools changed and ran,
- * and what the last message says was done, decided and left open.
- */
+/** Summary of a finished turn, by rules: the request, what the tools changed and ran, and what the last message says. */
 export interface FinishedTurn extends Omit<LabelledLines, 'leftOut'> {
   /** The request, then what was done, in one line; empty for a turn that only stated something. */
   readonly summary: string;

@@ -9,11 +9,7 @@ export function idsIn(text: string): string[] {
   return [...new Set(text.replace(LINES_WANTED, '').match(ID))].map((id) => id.toUpperCase());
 }
 
-/**
- * Returns a result whose facts end only statements that its agent was shown: any other id is a guess, and listed in `not_shown`.
- *
- * @param shown ids in capitals
- */
+/** Returns a result whose facts end only statements `shown` (capitals) to its agent; other ids go into `not_shown`. */
 export function withShownOnly<Result extends object>(result: Result, shown: readonly string[]): Result {
   const known = new Set(shown);
   const isShown = (id: unknown) => typeof id === 'string' && known.has(id.trim().toUpperCase());

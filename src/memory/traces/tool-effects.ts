@@ -1,9 +1,6 @@
 import type { RecordedEntry } from '../../contracts/trace-entry.js';
 
-/**
- * Effect of a tool, by its name and command. Anything not known to change or to read counts as run: a test, a script,
- * a custom tool.
- */
+/** Effect of a tool, by name and command. All that is not known to change or to read counts as run: tests, scripts. */
 type ToolEffect = 'change' | 'read' | 'run';
 
 /** Verb for a tool that changes files, by a word of its name. */

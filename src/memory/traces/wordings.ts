@@ -1,7 +1,4 @@
-/**
- * Words by which a sentence states a rule or a choice, by language. Data for `stated-lines.ts`: a sentence that only
- * describes the code, quotes, asks or supposes something must not match.
- */
+/** Words by which a sentence states a rule or a choice, by language; descriptions, quotes and questions must not match. */
 interface Wording {
   /** Begins a sentence of the user that holds from now on: "never touch legacy/", "from now on …". */
   readonly rule: RegExp;

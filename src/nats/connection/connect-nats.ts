@@ -104,10 +104,7 @@ export function newInbox(connection: NatsConnection): string {
   return createInbox(inboxPrefixes.get(connection));
 }
 
-/**
- * Flushes for at most five seconds, then closes. The client's own drain resolves without closing if the server is lost: the
- * connection would reconnect forever and keep the process alive.
- */
+/** Flushes for at most five seconds, then closes: the client's own drain never closes if the server is lost. */
 export async function closeConnection(connection: NatsConnection): Promise<void> {
   await withinDeadline(
     DRAIN_MS,
@@ -202,10 +199,7 @@ function lenientHeaders(): void {
 
 const LENIENT = Symbol.for('throughline.lenient-headers');
 
-/**
- * A denied publish or subscription. The server reports it as a protocol error and not on the reply subject, so a caller that
- * waits for the reply would only time out.
- */
+/** A denied publish or subscription: a protocol error, about which the caller's reply subject is told nothing. */
 export interface Denial {
   readonly operation: string;
   readonly subject: string;
@@ -410,10 +404,7 @@ export function onReconnect(connection: NatsConnection, listener: () => void): (
 /** Clocks drift by less than a millisecond in this time. */
 const ASK_EVERY_MS = 60_000;
 
-/**
- * The server's clock, equal for all processes and never ahead of the server. It is synchronised once a minute and advances by
- * the process' monotonic clock in between.
- */
+/** The server's clock, equal for all processes and never ahead; synchronised once a minute, monotonic in between. */
 export interface ServerClock {
   readonly now: () => number;
   close(): void;

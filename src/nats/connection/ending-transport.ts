@@ -115,10 +115,7 @@ export function hangs(pid: number): ThroughlineError {
   return new ThroughlineError('unavailable', message, { details: { fix: AGAIN } });
 }
 
-/**
- * Makes the client use this transport. The factory is a process-wide setting that each `connect` of the client resets, so this
- * must be called before each attempt.
- */
+/** Makes the client use this transport: a process-wide factory that each `connect` resets, so call it before each one. */
 export function useEndingTransport(): void {
   setTransportFactory({ factory: () => new EndingTransport(), dnsResolveFn: nodeResolveHost });
 }

@@ -15,10 +15,7 @@ import { serverNameOf, serverOnStore, tokenOf } from '../server/server-store.js'
 import type { DialOptions } from './ending-transport.js';
 import { START_ONE } from './nats-errors.js';
 
-/**
- * Credentials and encryption of the NATS connection, with the configuration variables in brackets. The `nats` CLI also reads
- * those that begin with `NATS_`.
- */
+/** Credentials and encryption of the connection, with their variables; the `nats` CLI reads those with `NATS_` too. */
 export interface NatsAccess {
   /** User name (`NATS_USER`), with `password` (`NATS_PASSWORD`). */
   readonly user?: string | undefined;
@@ -208,10 +205,7 @@ function tlsOptions(
   };
 }
 
-/**
- * Checks the certificate against the given IP addresses. The client does not tell Node the address, so a server named by its
- * IP address would have to prove that it is "localhost".
- */
+/** Checks the certificate against IP addresses, which the client does not tell Node: it would check for "localhost". */
 function identityAmong(addresses: readonly string[]): typeof checkServerIdentity {
   return (host, certificate) => {
     const unnamed = host === 'localhost' && addresses.length > 0;
@@ -230,10 +224,7 @@ function addressOf(server: string): string {
     .replace(/^\[(.*)\]$/, '$1');
 }
 
-/**
- * Reads a file now and at each call. Falls back to the old content while the file is being replaced: on an error during a
- * reconnect the client would close the connection for good.
- */
+/** Reads a file at each call; falls back to the old content, since an error would close the connection for good. */
 function readEachTime(...file: Parameters<typeof readFile>): () => string {
   let text = readFile(...file);
   return () => {

@@ -105,10 +105,7 @@ export async function ifExists<T>(request: Promise<T>, doing?: string): Promise<
   }
 }
 
-/**
- * Returns true if nothing listens on a request's subject; for a publish: if no stream has it. A reply of JetStream may have the
- * same status.
- */
+/** True if nothing listens on a request's subject, or no stream has it; JetStream replies may have the same status. */
 export function isNoResponders(error: unknown): boolean {
   return error instanceof NatsError && error.code === NatsCode.NoResponders && error.api_error === undefined;
 }

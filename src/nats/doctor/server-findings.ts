@@ -86,10 +86,7 @@ function used(what: string, count: number, limit: number, unit: string): Finding
 
 const WRITES = 'JetStream writes';
 
-/**
- * Checks if anything can be stored: writes to a temporary stream, and probes the existing streams, which reject all writes
- * after a failed one.
- */
+/** Checks by a temporary stream if anything can be stored, and probes existing ones, which may reject all writes. */
 export async function writeFindings(
   connection: NatsConnection,
   jsm: JetStreamManager,
@@ -171,11 +168,7 @@ export async function withProbeStream<T>(
   }
 }
 
-/**
- * Returns true if a stream of our own server cannot write although others can.
- *
- * @throws ThroughlineError, or the client's error, if nothing can be stored at all or the result is unknown
- */
+/** True if a stream of our own server cannot write although others can. Throws if all fail, or if it stays unknown. */
 export async function hasStuckStream(connection: NatsConnection): Promise<boolean> {
   const jsm = await connection.jetstreamManager({ checkAPI: false });
   const names: string[] = [];

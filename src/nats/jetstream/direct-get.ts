@@ -44,11 +44,7 @@ interface Batch {
   readonly upTo: number;
 }
 
-/**
- * Reads messages of a stream, up to `through` and at most `limit`. A missing stream has none.
- *
- * @throws ThroughlineError `unavailable` after `timeoutMs`, `permission_denied`
- */
+/** Reads messages of a stream; a missing one has none. Throws `unavailable` after `timeoutMs`, `permission_denied`. */
 export async function readStream(
   connection: NatsConnection,
   stream: string,
@@ -92,9 +88,7 @@ export async function readTail(
   return [first, ...(await readStream(connection, stream, filter, rest, timeoutMs))];
 }
 
-/**
- * Reads batch by batch. Throws as `readStream`. Messages stored during the read may be missing: otherwise it might never end.
- */
+/** Reads batch by batch. Throws as `readStream`. Messages stored meanwhile may be missing: else it might never end. */
 export async function* batchesOf(
   connection: NatsConnection,
   stream: string,
@@ -116,18 +110,11 @@ export async function* batchesOf(
   }
 }
 
-/**
- * Concurrent batches per connection. Several hundred concurrent reads would exceed what the server buffers for a connection,
- * which it then closes.
- */
+/** Concurrent batches per connection. Hundreds would exceed what the server buffers for it, and it would close it. */
 const AT_ONCE = 4;
 const turns = new WeakMap<NatsConnection, Semaphore>();
 
-/**
- * Returns the newest message on a subject, or `undefined`.
- *
- * @throws the client's errors: no answer, no stream, no permission
- */
+/** Returns the newest message on a subject, if any. Throws the client's errors: no answer, stream or permission. */
 export async function readLast(
   connection: NatsConnection,
   stream: string,

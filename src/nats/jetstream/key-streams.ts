@@ -56,10 +56,7 @@ interface Known {
 const MAX_KNOWN = 100_000;
 /** Time that a stream's identity is cached for reads. */
 const TRUSTED_MS = 5000;
-/**
- * Concurrent creations. The server creates streams one after the other, and answers no question about a stream while a creation
- * is queued: more would not be faster, but block all reads.
- */
+/** Concurrent creations: the server makes streams one by one, and meanwhile answers no question about any. */
 const MADE_AT_ONCE = 1;
 
 /**

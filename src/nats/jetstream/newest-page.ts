@@ -107,10 +107,7 @@ export function newestMessage(
   return ifExists(jsm.streams.getMessage(stream, { last_by_subj: subject }));
 }
 
-/**
- * Returns `read` of the newest of a few messages for which it is defined. Skips foreign messages, which must not hide older
- * ones.
- */
+/** Returns the newest `read` that is defined; skips foreign messages, which must not hide older ones. */
 export async function newestOf<T>(
   jsm: JetStreamManager,
   stream: string,

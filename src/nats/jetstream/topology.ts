@@ -16,9 +16,7 @@ import { API, apiCode, ifExists, takenByAnother } from '../connection/nats-error
 import type { AckedPublisher } from './acked-publisher.js';
 import { newestOf } from './newest-page.js';
 
-/**
- * Options of streams that are created if missing. Retention, replicas and limits of an existing stream are never changed.
- */
+/** Options of streams created if missing. Retention, replicas and limits of an existing one never change. */
 export interface TopologyOptions {
   /** Copies of each new stream: 1, or 3 in a cluster. */
   readonly replicas: number;

@@ -303,10 +303,7 @@ function parsed(message: ServiceMsg): unknown {
   }
 }
 
-/**
- * Counts requests and errors of endpoints. The client counts only synchronous exceptions of handlers, so that `nats micro stats`
- * would show no error.
- */
+/** Counts requests and errors of endpoints: the client counts only synchronous exceptions, so `nats micro stats` shows none. */
 export class EndpointCounts {
   readonly #errors = new Map<string, { count: number; last: ErrorCode }>();
   readonly #requests = new Map<string, number>();

@@ -25,10 +25,7 @@ const cachedBinary: Place = {
   },
 };
 
-/**
- * The path in `NATS_SERVER_BIN`. It was set on purpose, so a failure ends the search: `config_invalid` if it cannot be run,
- * `server_unsupported` if it is too old.
- */
+/** The path in `NATS_SERVER_BIN`. A failure ends the search: `config_invalid` if it cannot run, `server_unsupported` if old. */
 const namedBinary: Place = {
   name: 'NATS_SERVER_BIN',
   async look({ env }) {

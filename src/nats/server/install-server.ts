@@ -50,10 +50,7 @@ export function pinnedBinaryPath(options: FindOptions): string {
   return join(folder, executableName('nats-server', options.platform));
 }
 
-/**
- * Installs the pinned server into the cache: `build` creates the binary in the given folder and returns its path. A binary that
- * does not run or has another version never reaches the cache.
- */
+/** Installs the pinned server; `build` creates it in a folder and returns its path. An unfit binary is never cached. */
 async function installPinned(
   options: FindOptions,
   foundBy: 'go install' | 'release archive',
@@ -217,10 +214,7 @@ type CommandResult =
   | { readonly ok: true; readonly stdout: string }
   | { readonly ok: false; readonly reason: string };
 
-/**
- * Runs a command without a shell. A bare name is looked up on `env.PATH`. Never rejects: a failure, a missing command and a
- * timeout (milliseconds) are results.
- */
+/** Runs a command without a shell, by `env.PATH`. Never rejects: failure, missing command and timeout (ms) are results. */
 export function runCommand(
   file: string,
   args: readonly string[],

@@ -1,10 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { systemCode } from '../../contracts/errors.js';
 
-/**
- * A process, identified by its number and start time, since numbers are reused. The start time is opaque text; it is missing if
- * the system does not tell it.
- */
+/** A process by its number and start time, as numbers are reused. The time is opaque, and missing on some systems. */
 export interface ProcessIdentity {
   readonly pid: number;
   readonly started?: string | undefined;

@@ -244,11 +244,7 @@ async function freePort(wanted: number): Promise<number> {
   return wanted;
 }
 
-/**
- * Creates the directory of a store if it is missing, and returns its real path, because two paths may lead to one store.
- *
- * @throws ThroughlineError `store_unusable`, or `store_full` on a full disk
- */
+/** Creates a store's directory, and returns its real path: two paths may be one. Throws `store_unusable`, `store_full`. */
 export function openStore(given: string): Promise<string> {
   const storeDir = resolve(given);
   return inStore(storeDir, async () => {

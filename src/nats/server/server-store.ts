@@ -181,11 +181,7 @@ function inUse(storeDir: string, use: StoreUse): ThroughlineError {
   return new ThroughlineError('store_in_use', message, { details: { use } });
 }
 
-/**
- * Signals a process that has a store. One that has just ended is not a fault.
- *
- * @throws ThroughlineError `store_in_use` if it may not be signalled or cannot be identified
- */
+/** Signals a store's process; one that has just ended is not a fault. Throws `store_in_use` if it may not be signalled. */
 export function signalHolder(storeDir: string, holder: ProcessIdentity, signal: 'SIGTERM' | 'SIGKILL'): void {
   let cause: unknown;
   try {
@@ -202,11 +198,7 @@ function cannotStop(storeDir: string, { pid }: ProcessIdentity, why: string, cau
   return new ThroughlineError('store_in_use', what, { cause });
 }
 
-/**
- * Stops the server that a killed process left on a store: SIGTERM, then SIGKILL after five seconds. Resolves once it has ended.
- *
- * @throws ThroughlineError `store_in_use` if it may not be stopped or cannot be identified
- */
+/** Stops the orphaned server of a store: SIGTERM, SIGKILL after five seconds. Resolves at its end, or throws `store_in_use`. */
 export async function stopOrphan(storeDir: string, { server }: StoreNote): Promise<void> {
   if (server === undefined) return;
   for (const signal of ['SIGTERM', 'SIGKILL'] as const) {

@@ -48,10 +48,7 @@ export function isSupportedServer(version: string): boolean {
   return core !== '' && (order > 0 || (order === 0 && prerelease === undefined));
 }
 
-/**
- * Throws `server_unsupported` for a server that is too old or has an unreadable version. `where` names it: a URL, path or
- * variable.
- */
+/** Throws `server_unsupported` for an old server or unreadable version; `where` names its URL, path or variable. */
 export function requireSupportedServer(version: string, where: string): void {
   if (isSupportedServer(version)) return;
   throw new ThroughlineError(
@@ -61,10 +58,7 @@ export function requireSupportedServer(version: string, where: string): void {
   );
 }
 
-/**
- * Returns the cache directory: `$XDG_CACHE_HOME/throughline`, or `<home>/.cache/throughline`. Ignores a relative
- * `XDG_CACHE_HOME`, as its specification demands.
- */
+/** Returns the cache directory: `$XDG_CACHE_HOME/throughline` if absolute, else `<home>/.cache/throughline`. */
 export function cacheDirOf(env: Environment, home: string): string {
   const xdg = env.XDG_CACHE_HOME;
   const base = xdg && isAbsolute(xdg) ? xdg : join(home, '.cache');

@@ -81,11 +81,7 @@ export class KvBucket {
     if ((await this.#messages(this.#options.timeoutMs)) === undefined) await this.#make();
   }
 
-  /**
-   * Returns the messages after a revision, or all.
-   *
-   * @throws ThroughlineError `unavailable`, also if not everything could be read
-   */
+  /** Returns the messages after a revision, or all. Throws `unavailable`, also if not everything could be read. */
   async read(after: number | undefined, timeoutMs: number): Promise<StreamMessage[]> {
     try {
       // If someone subscribes to everything, a read without a bucket gets no answer at all.

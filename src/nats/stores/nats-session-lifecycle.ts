@@ -221,11 +221,7 @@ function recordOf(session: Token, { archived, forgotten }: SessionRecord): Lifec
 
 export const NONE_FORGOTTEN: ForgottenSessions = { forgotten: () => undefined, refreshed: () => undefined };
 
-/**
- * Returns the generation of a session: it changes when the session is forgotten, so that what was read before is not used.
- *
- * @throws ThroughlineError `session_forgotten` while it is being forgotten
- */
+/** Returns a session's generation, which changes when it is forgotten. Throws `session_forgotten` during that. */
 export function generationOf(lifecycle: Pick<SessionLifecycle, 'forgotten'>, session: Token): string {
   const record = lifecycle.forgotten(session);
   if (record?.status === 'forgetting') throw beingForgotten(session);

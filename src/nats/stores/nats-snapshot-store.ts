@@ -106,10 +106,7 @@ async function unpacked({ sequence, text }: StoredSnapshot): Promise<StoredSnaps
   return { sequence, text: await unpackedText(text) };
 }
 
-/**
- * A snapshot that does not fit one message is compressed: `{"after_sequence":N,"gzip":"…"}` in base64. Smaller ones stay readable
- * with the plain `nats` CLI.
- */
+/** A snapshot too large for one message is `{"after_sequence":N,"gzip":"<base64>"}`; others stay readable by `nats`. */
 const [pack, unpack] = [promisify(gzip), promisify(gunzip)];
 const PACKED = /^\{"after_sequence":\d+,"gzip":"([A-Za-z0-9+/=]+)"\}$/;
 /** Larger than any snapshot that was compressed: guards against decompression bombs. */

@@ -2,10 +2,7 @@ import type { Token } from '../../contracts/names.js';
 import type { StoredRepair } from '../../contracts/reading/repairs.js';
 import type { SessionLog } from '../../engine/ports/session-log.js';
 
-/**
- * Adds to each fact the repairs of its result. They are not part of the state, so they are read from the log; a fact whose
- * event was removed has none.
- */
+/** Adds to each fact the repairs of its result, which are read from the log; none if its event was removed. */
 export async function withRepairs<Fact extends { readonly eventSequence: number }>(
   log: Pick<SessionLog, 'read'>,
   session: Token,

@@ -34,11 +34,7 @@ import { SessionFeed, SessionTable } from './session-table.js';
 /** After a command, results are taken in small turns for this long: a caller's next command follows soon. */
 const AWAITED_MS = 1000;
 
-/**
- * Opens the sessions that the services of one process share.
- *
- * `isAwaited` returns true while a command is in progress, and for a moment after it: the next one often follows.
- */
+/** Opens the sessions that services share. `isAwaited` is true during a command and shortly after: the next often follows. */
 export function openSessions(
   nats: NatsPorts,
   config: Config,
@@ -196,12 +192,7 @@ export function admission(
   return record.status === 'forgetting' ? 'later' : 'counts';
 }
 
-/**
- * Returns a guard for writes that derive from a session: call it right before the write. It throws if the session was
- * forgotten since.
- *
- * @throws ThroughlineError `session_forgotten`
- */
+/** Returns a guard to call right before a write that derives from a session: throws `session_forgotten` if it was. */
 export async function generationGuard(
   lifecycle: Forgetting | undefined,
   session: Token,

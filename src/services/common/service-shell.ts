@@ -85,10 +85,7 @@ export async function serveRequests(
   shutdown.add(`the service ${name}`, () => service.stop());
 }
 
-/**
- * Wraps endpoints: limits the requests in progress of each session, and redacts secrets before a handler stores anything. An
- * endpoint without statistics gets the guard's: redacted secrets by rule.
- */
+/** Wraps endpoints: limits the requests in progress of a session, and redacts secrets before a handler stores them. */
 export function guarded(
   {
     requestsInProgress: perKey,

@@ -14,10 +14,7 @@ import { Backoff, batched } from '../../engine/runtime/pacing.js';
 import { withinDeadline } from '../../shared/deadlines.js';
 import { needRank, needsText } from '../../shared/wire-words.js';
 
-/**
- * Known data of a session: from the index, from folds in this process, and from hints. Fields for filtering and
- * sorting are stored as values, the other figures as JSON text.
- */
+/** Data of a session from the index, folds and hints. Fields to filter and sort by are values, the rest is JSON text. */
 export interface Row {
   readonly session: Token;
   /** Time of its last event, in milliseconds since 1970. */

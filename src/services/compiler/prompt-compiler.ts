@@ -33,10 +33,7 @@ import { endpointOf, type Service } from '../common/service-shell.js';
 import { PromptKeeper, Telemetry } from './prompt-keeper.js';
 import { createPromptLearnings, type PromptLearnings } from './prompt-learnings.js';
 
-/**
- * Answers `prompt.compile`: validate the request, load the session, wait for the dispatch in `after`, update the progress
- * ledger, find relevant learnings, compile.
- */
+/** Answers `prompt.compile`: validate, load the session, wait for `after`, update progress, find learnings, compile. */
 interface PromptCompilerOptions {
   readonly reader: SessionReader;
   readonly log: SessionLog;

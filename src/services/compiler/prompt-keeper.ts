@@ -21,10 +21,7 @@ import { hashOf } from '../../shared/hash.js';
 import { clipText } from '../../shared/text.js';
 import type { Forgetting } from '../common/process-parts.js';
 
-/**
- * Stores compiled prompts in the ring of their session, off the request path. A bounded batch is written every tenth of a
- * second; if the queue overflows, the oldest prompts are dropped and counted.
- */
+/** Stores compiled prompts in their session's ring in batches, off the request path; drops and counts the oldest. */
 interface PromptKeeperOptions {
   readonly ring: Pick<NatsPorts['prompts'], 'keep'>;
   readonly secrets: SecretScanner;

@@ -19,10 +19,7 @@ interface FoundLearnings {
   readonly learningsError?: DispatchReply['learningsError'];
 }
 
-/**
- * Finds the learnings for a prompt. It throws only if the request requires them, by one of their fields or as a session start;
- * other prompts are useful without them.
- */
+/** Finds the learnings for a prompt. Throws only if the request requires them: other prompts do without. */
 export type PromptLearnings = (state: SessionState, request: CompileRequest) => Promise<FoundLearnings>;
 
 interface PromptLearningsOptions {

@@ -33,10 +33,7 @@ const MOST_BESIDE = 32;
 const WAITS_MS = 5000;
 const MOST_NAMED = 10;
 
-/**
- * Processes the dispatches of a source in the order of the lanes, and settles each delivery as it ends. Work that throws is
- * retried later.
- */
+/** Processes dispatches in the order of the lanes and settles each as it ends. Work that throws is retried later. */
 export async function processRoundRobin(
   source: DispatchSource,
   work: (job: Job) => Promise<WorkOutcome>,

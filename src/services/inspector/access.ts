@@ -28,10 +28,7 @@ function digest(text: string): Buffer {
 const NO_TOKEN =
   'This browser has no valid token. Run "throughline open", or open the URL that the latest "throughline up" or "throughline admin serve" has printed.';
 
-/**
- * The host names of a local HTTP server. A foreign site can resolve its own name to this machine (DNS rebinding), and would
- * then be same-origin with the server in the browser.
- */
+/** Host names of a local server: a foreign site that resolves its name here (DNS rebinding) would be same-origin. */
 export interface KnownHosts {
   /** Names besides those of this machine, without a port. */
   readonly names: readonly string[];

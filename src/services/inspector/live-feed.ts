@@ -10,10 +10,7 @@ const HEARTBEAT_MS = 15_000;
 const MAX_QUEUED_BYTES = 1024 * 1024;
 const THROTTLE = { everyMs: 30, settledMs: 1000 };
 
-/**
- * Hints for all browsers that something has happened, from subscriptions that exist only while someone watches. A hint may
- * precede its event, and is therefore repeated; a browser asks for what is new.
- */
+/** Hints for browsers that something happened, subscribed only while someone watches; repeated, as one may come early. */
 export class LiveFeed {
   readonly #transport: LiveTransport;
   readonly #browsers = new Set<Browser>();

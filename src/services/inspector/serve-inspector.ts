@@ -32,12 +32,7 @@ const LOOPBACK = '127.0.0.1';
 /** Time that requests get to finish on shutdown, in milliseconds. */
 const GRACE_MS = 500;
 
-/**
- * Serves the inspector as an ordinary client with its own connection and the rights of its user.
- *
- * @param nats address of the server
- * @throws ThroughlineError as `connectNats`, and `config_invalid` if it cannot listen on the port
- */
+/** Serves the inspector as an ordinary client with its user's rights. Throws as `connectNats`, or `config_invalid`. */
 export async function serveInspector(
   nats: NatsAddress,
   context: Context,
@@ -90,11 +85,7 @@ async function closed(server: ServerType): Promise<void> {
 const TRIES = 20;
 const NOT_LISTENING = ['the inspector cannot listen', 'choose another one with --inspector-port'] as const;
 
-/**
- * Listens on the port; without one on the default port or the next free one.
- *
- * @throws ThroughlineError `config_invalid` if it cannot listen
- */
+/** Listens on the port, else on the default or next free one. Throws ThroughlineError `config_invalid`. */
 async function listening(server: ServerType, host: string, port?: number): Promise<number> {
   if (port !== undefined) return listenOn(server, host, port, NOT_LISTENING);
   for (let next = INSPECTOR_PORT; next < INSPECTOR_PORT + TRIES; next += 1) {

@@ -62,11 +62,7 @@ export interface RetentionPorts extends DuePorts {
   readonly logger: Logger;
 }
 
-/**
- * Applies the rules once, session by session, and logs each action. A session that has moved is left alone.
- *
- * @throws ThroughlineError `unavailable`, `permission_denied`, `conflict` if the lease is lost
- */
+/** Applies the rules once to sessions that rest. Throws `unavailable`, `permission_denied`, `conflict` if it loses the lease. */
 export async function followRules(
   ports: RetentionPorts,
   rules: RetentionRules,

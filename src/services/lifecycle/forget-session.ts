@@ -121,10 +121,7 @@ function isNothing(counts: StoredCounts): boolean {
   return Object.values(counts).every((count) => count === 0);
 }
 
-/**
- * Removes sessions from learnings. A project's log contains its sessions' words, so a checkpoint of the rest is appended and
- * all earlier events are erased.
- */
+/** Removes sessions from learnings: a checkpoint of the rest is appended, and all earlier events are erased. */
 interface LearningsPorts {
   readonly learnings: LearningLog;
   readonly projects: Pick<ProjectReader, 'load'>;

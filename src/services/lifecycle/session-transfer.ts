@@ -26,10 +26,7 @@ const PAGE = 500;
 /** The cursor: position, end, and first sequence of the log, which changes when the log is compacted or replaced. */
 const PLACE = [z.literal('export'), z.int().nonnegative(), z.int().positive(), z.int().positive()] as const;
 
-/**
- * Answers `session-export`: the events of a session up to the newest one at the first page. The export fails if the log is
- * compacted or replaced meanwhile.
- */
+/** Answers `session-export`: the events up to the newest at the first page; fails if the log is replaced meanwhile. */
 export function createSessionExport({
   log,
   snapshots,

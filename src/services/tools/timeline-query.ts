@@ -14,10 +14,7 @@ import { promptEntry, timelineEntry } from '../../memory/session/timeline-entry.
 import type { ToolPorts } from '../common/service-context.js';
 import type { Asked } from '../common/service-shell.js';
 
-/**
- * Answers `timeline-list`: events and compiled prompts of a session by sequence, newest first, in pages. A prompt precedes the
- * newest event that it reflects.
- */
+/** Answers `timeline-list`: events and prompts, newest first, in pages; a prompt precedes the newest event it reflects. */
 type TimelinePorts = Pick<ToolPorts, 'prompts'> & { readonly log: Pick<ToolPorts['log'], 'read' | 'newest'> };
 
 /** Maximum number of events read per request: a page with few matches is short and has a cursor. */

@@ -48,10 +48,7 @@ const OF_COMPLETED: ReadonlySet<CommandName> = new Set([
   'session-reopen',
 ]);
 
-/**
- * Decides a command on the state as shown, and answers from such a state. A completed session rejects events until it
- * is restarted, an archived one until it is reopened.
- */
+/** Decides a command on the state as shown; a completed session must be restarted first, an archived one reopened. */
 export function decide<Name extends CommandName>(
   name: Name,
   state: SessionState,

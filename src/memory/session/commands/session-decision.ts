@@ -25,11 +25,7 @@ export function answer(reply: Reply): Decision {
   return { kind: 'answer', reply };
 }
 
-/**
- * Returns the entry after a command, unless another process deleted it before this one read its own event.
- *
- * @throws ThroughlineError `not_found`
- */
+/** Returns the entry after a command. Throws `not_found` if another process deleted it before this one read its event. */
 export function stillThere<Entry>(entry: Entry | undefined, id: string): Entry {
   if (entry !== undefined) return entry;
   throw new ThroughlineError('not_found', `${id} was changed, and then deleted by another request`);
@@ -45,10 +41,7 @@ export function workedIn({ history }: SessionState): { iteration: number } {
   return { iteration: openNumber(history) };
 }
 
-/**
- * Limits of a session, enforced by commands. Stored events are always folded, so that the meaning of a log never
- * changes.
- */
+/** Limits of a session, enforced by commands only: stored events are always folded, so that no log changes its meaning. */
 export const MOST = {
   /** All of them are in one reply of `note-list`. */
   notes: 1000,

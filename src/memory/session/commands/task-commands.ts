@@ -144,10 +144,7 @@ export function deleteTask(state: SessionState, { id, undo }: ToolArguments<'tas
   return refusal ?? append(event, showing(found.id));
 }
 
-/**
- * Returns the next task; `claim` also claims it. An agent that has claimed a task gets it again, unless it returned its
- * work.
- */
+/** Returns the next task; `claim` also claims it. An agent gets its claimed task again until it has returned work. */
 export function next(state: SessionState, args: Omit<ToolArguments<'task-next'>, 'ttlMs'>): Decision {
   const { board } = state;
   const { claim } = args;
