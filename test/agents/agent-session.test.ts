@@ -1,21 +1,18 @@
 import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
-import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { agentSession } from '../../src/agents/agent-session.js';
 import { recordConnected } from '../../src/config/connected-projects.js';
 import { repositoryOf } from '../../src/config/git-repository.js';
+import { folderOfTest } from '../support/of-file.js';
 
 let folder = '';
 let state = '';
 beforeEach(async () => {
-  folder = await realpath(await mkdtemp(join(tmpdir(), 'throughline-agent-')));
-  state = await mkdtemp(join(tmpdir(), 'throughline-agent-state-'));
-});
-afterEach(async () => {
-  for (const each of [folder, state]) await rm(each, { recursive: true, force: true });
+  folder = await folderOfTest();
+  state = await folderOfTest();
 });
 
 async function write(path: string, text: string): Promise<void> {

@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import config from '../../vitest.config.js';
+import { folderOfTest } from '../support/of-file.js';
 import { TIER } from '../support/tier.js';
 import { DEFAULT_SYSTEM, isSystem, NAMED, TESTS, tierOf } from '../tiers.js';
 
@@ -39,8 +39,8 @@ it('the default tier holds the unit tests but one, and a part of the tests of th
   expect(system.filter((path) => tierOf(path) === 'default').length).toBeLessThan(system.length / 2);
 });
 
-it('the summary of a run says why no server ran in a container', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'throughline-summary-'));
+it('the summary of a run says why no server ran in a container', async () => {
+  const folder = await folderOfTest();
   const [report, files] = [join(folder, 'report.json'), join(folder, 'files.jsonl')];
   const counts = { numPassedTests: 2, numFailedTests: 0, numPendingTests: 1, numTodoTests: 0 };
   writeFileSync(report, JSON.stringify({ ...counts, success: true, testResults: [] }));
@@ -54,5 +54,4 @@ it('the summary of a run says why no server ran in a container', () => {
     /started 1 server\n== testcontainers not used, servers ran as processes: no engine answers\n2 passed, 0 failed, 1 skipped\n$/,
   );
   expect(summary(ran)).not.toContain('testcontainers');
-  rmSync(folder, { recursive: true });
 });

@@ -1,16 +1,15 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { completedCommands, completionScript, SHELLS, type Shell } from '../../scripts/completion.mjs';
 import { COMMANDS, SHOWN_GROUPS } from '../../src/cli/command-table.js';
 import { createProgram } from '../../src/cli/program.js';
+import { folderOfFile } from '../support/of-file.js';
 
 /** What real shells offer behind a line that is not finished. */
 
-const folder = mkdtempSync(join(tmpdir(), 'throughline-completion-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = await folderOfFile();
 
 const TOP = COMMANDS.filter(({ group }) => SHOWN_GROUPS.some((each) => each === group)).map(
   ({ name }) => name,

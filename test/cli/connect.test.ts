@@ -1,36 +1,25 @@
 import { execFile } from 'node:child_process';
-import {
-  chmod,
-  mkdir,
-  mkdtemp,
-  readdir,
-  readFile,
-  readlink,
-  realpath,
-  rm,
-  stat,
-  symlink,
-  writeFile,
-} from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, readdir, readFile, readlink, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { CONNECT_NAMES } from '../../src/agents/connect/client-table.js';
 import { cli } from '../support/cli.js';
+import { newFolder } from '../support/of-file.js';
 import { onTerminal, PTY_MISSING } from '../support/pty.js';
 
 const run = promisify(execFile);
 
 /** A project and a home of its own; with the programs that the path has. */
 async function place(...programs: string[]) {
-  const root = await realpath(await mkdtemp(join(tmpdir(), 'throughline-connect-')));
+  const folder = await newFolder();
+  const root = folder.path;
   const [project, home, bin] = ['app', 'home', 'bin'].map((name) => join(root, name)) as [
     string,
     string,
     string,
   ];
-  for (const folder of [project, home, bin]) await mkdir(folder);
+  for (const path of [project, home, bin]) await mkdir(path);
   for (const name of programs) {
     await writeFile(join(bin, name), '#!/bin/sh\necho "$0 1.2.3"\n');
     await chmod(join(bin, name), 0o755);
@@ -61,7 +50,7 @@ async function place(...programs: string[]) {
         await Promise.all(files.map(async (name) => [name, await readFile(name, 'utf8')])),
       );
     },
-    [Symbol.asyncDispose]: () => rm(root, { recursive: true, force: true }),
+    [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose](),
   };
 }
 

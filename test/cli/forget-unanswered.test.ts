@@ -1,7 +1,8 @@
-import type { Msg, NatsConnection } from 'nats';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import type { Msg } from 'nats';
+import { beforeAll, beforeEach, expect, it } from 'vitest';
 import { cli } from '../support/cli.js';
-import { plainConnection, startTestNats, type TestNats } from '../support/nats-server.js';
+import { plainConnection, startTestNats } from '../support/nats-server.js';
+import { ofFile } from '../support/of-file.js';
 
 /** A service that answers as often as the test says, and is killed then. */
 
@@ -12,14 +13,12 @@ const NONE = {
 const FOUND = { ...NONE, events: 20, dispatches: 20 };
 const RUNNING = { session: 'k22', state: 'running', found: FOUND };
 
-let nats: TestNats;
-let service: NatsConnection;
+const nats = await ofFile(startTestNats());
+const service = await ofFile(plainConnection(nats.url));
 let answers: (object | undefined)[];
 let asked: object[];
 
 beforeAll(async () => {
-  nats = await startTestNats();
-  service = await plainConnection(nats.url);
   const callback = (_: unknown, message: Msg) => {
     asked.push(JSON.parse(message.string()));
     const answer = answers.shift();
@@ -32,10 +31,6 @@ beforeAll(async () => {
 beforeEach(() => {
   answers = [];
   asked = [];
-});
-afterAll(async () => {
-  await service.close();
-  await nats.stop();
 });
 
 const forget = () => cli(['session', 'rm', 'k22', '--unattended'], { env: { NATS_URL: nats.url } });

@@ -1,5 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Command, Option } from 'commander';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -12,7 +11,7 @@ import { cli } from '../support/cli.js';
 import { connectFolder } from '../support/connected.js';
 import { git, gitRepository } from '../support/git.js';
 import { connectMcp, MCP_WAYS } from '../support/mcp-clients.js';
-import { folderOfTest } from '../support/of-file.js';
+import { folderOfFile, folderOfTest } from '../support/of-file.js';
 import {
   allDealtWith,
   newSession,
@@ -90,7 +89,7 @@ function leavesOf(command: Command, path: readonly string[] = []): Leaf[] {
 const LEAVES = leavesOf(await createProgram()).filter(({ path }) => path !== 'hook' && path !== 'connect');
 
 let system: System;
-let folder: string;
+const folder = await folderOfFile();
 let ids: Record<'fact' | 'wrong' | 'proposal' | 'accept' | 'reject' | 'edit' | 'retract' | 'other', string>;
 let rejected: string;
 let unfixed: string;
@@ -217,7 +216,6 @@ const special = (): Readonly<Record<string, readonly (readonly string[])[]>> => 
 });
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'throughline-hostile-'));
   system = await startSystem({ env: { THROUGHLINE_TASKS_ROOTS: folder } });
   await Promise.all([
     writeFile(join(folder, 'tasks.md'), TASKS_MD),
@@ -253,7 +251,6 @@ beforeAll(async () => {
 afterAll(async () => {
   vi.unstubAllEnvs();
   await system.stop();
-  await rm(folder, { recursive: true, force: true });
   // Where a backup was told to go.
   await rm(HOSTILE, { recursive: true, force: true });
 });

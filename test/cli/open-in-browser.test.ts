@@ -1,9 +1,9 @@
-import { chmodSync, mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, it, vi } from 'vitest';
 import { openInBrowser } from '../../src/cli/open-command.js';
+import { folderOfTest } from '../support/of-file.js';
 
 afterEach(() => {
   vi.unstubAllEnvs();
@@ -12,7 +12,7 @@ afterEach(() => {
 it.runIf(process.platform === 'linux')(
   'the browser is started with a private file that redirects, so that no argument holds the token',
   async () => {
-    const dir = mkdtempSync(join(tmpdir(), 'open-'));
+    const dir = await folderOfTest();
     writeFileSync(
       join(dir, 'xdg-open'),
       `#!/bin/sh\nprintf '%s' "$*" > "${dir}/started.part"\nmv "${dir}/started.part" "${dir}/started"\n`,

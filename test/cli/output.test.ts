@@ -7,6 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { bytes, startNatsPorts } from '../engine/ports/opened.js';
 import { allRejected } from '../support/all-rejected.js';
 import { BIN, cleanEnv } from '../support/cli.js';
+import { afterTest } from '../support/of-file.js';
 import { allDealtWith, soon } from '../support/system.js';
 
 /** What happens to a process whose output is no longer read. */
@@ -43,18 +44,17 @@ describe('a log that cannot be written', () => {
       stdio: ['ignore', 'ignore', full.fd],
     });
     const ended = once(child, 'exit');
-    try {
-      // Each is rejected, with a warning.
-      const bodies = ['no', 'result', 'at all'].map(bytes);
-      for (const body of bodies) await nats.source.publish('dispatch.demo.reviewer', body);
-      await soon(async () => expect(await allRejected(nats.rejected)).toHaveLength(3));
-      await allDealtWith(nats);
-      child.kill('SIGTERM');
-      expect(await ended).toEqual([0, null]);
-    } finally {
+    afterTest(async () => {
       child.kill('SIGKILL');
       await full.close();
       await nats.close();
-    }
+    });
+    // Each is rejected, with a warning.
+    const bodies = ['no', 'result', 'at all'].map(bytes);
+    for (const body of bodies) await nats.source.publish('dispatch.demo.reviewer', body);
+    await soon(async () => expect(await allRejected(nats.rejected)).toHaveLength(3));
+    await allDealtWith(nats);
+    child.kill('SIGTERM');
+    expect(await ended).toEqual([0, null]);
   });
 });

@@ -1,9 +1,9 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { type OwnServer, startOwnServer } from '../../src/cli/own-server.js';
 import type { RunningServer } from '../../src/nats/server/server-process.js';
+import { folderOfTest } from '../support/of-file.js';
 import { soon } from '../support/soon.js';
 
 const SOON = 1;
@@ -113,7 +113,7 @@ it('nothing is started again once watching has ended, whatever is answered then'
 });
 
 it('a store that is deleted under the server ends it with the reason', async () => {
-  const storeDir = mkdtempSync(join(tmpdir(), 'throughline-store-'));
+  const storeDir = await folderOfTest();
   mkdirSync(join(storeDir, 'jetstream'));
   const failed: Error[] = [];
   const ownServer = await startOwnServer(

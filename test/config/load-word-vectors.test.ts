@@ -1,10 +1,10 @@
-import { mkdtemp, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { wordVectorsLoader } from '../../src/config/load-language-data.js';
 import { loggedWarnings } from '../support/logged.js';
+import { folderOfTest } from '../support/of-file.js';
 
 it('the word vectors are read once, with the first call', async () => {
   const { logger, warnings } = loggedWarnings();
@@ -16,7 +16,7 @@ it('the word vectors are read once, with the first call', async () => {
 });
 
 it('word vectors that are missing or damaged are named in the log, once, and words alone decide', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'throughline-words-'));
+  const folder = await folderOfTest();
   for (const content of [undefined, 'not a table']) {
     if (content !== undefined) await writeFile(join(folder, 'word-vectors.bin'), content);
     const { logger, warnings } = loggedWarnings();

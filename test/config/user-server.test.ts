@@ -1,5 +1,4 @@
-import { mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import {
@@ -13,17 +12,15 @@ import {
 import { type RunningServer, startNatsServer } from '../../src/nats/server/server-process.js';
 import { TOKEN_FILE, tokenOf } from '../../src/nats/server/server-store.js';
 import { nativeSource } from '../support/nats-native.js';
+import { folderOfTest } from '../support/of-file.js';
 
 let stateDir: string;
 let server: RunningServer;
 beforeEach(async () => {
-  stateDir = await mkdtemp(join(tmpdir(), 'throughline-user-'));
+  stateDir = await folderOfTest();
   server = await startNatsServer({ source: await nativeSource(), storeDir: userStore(stateDir) });
 });
-afterEach(async () => {
-  await server.stop();
-  await rm(stateDir, { recursive: true, force: true });
-});
+afterEach(() => server.stop());
 
 it('a token behind a link is not read, and the configuration of the server is for its user alone', async () => {
   const store = userStore(stateDir);

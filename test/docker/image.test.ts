@@ -1,12 +1,13 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { hostname, tmpdir } from 'node:os';
+import { readdir, readFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { VERSION } from '../../src/version.js';
 import { startNode } from '../support/cli.js';
 import { NOBODY } from '../support/nobody.js';
+import { folderOfFile } from '../support/of-file.js';
 import { startSystem } from '../support/system.js';
 import { composeFile } from './compose.js';
 import { buildImage, type Image, runIn } from './image.js';
@@ -16,13 +17,11 @@ import { buildImage, type Image, runIn } from './image.js';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const { services } = await composeFile();
 
-let folder: string;
+const folder = await folderOfFile();
 let image: Image;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'throughline-image-'));
   image = await buildImage(root, join(folder, 'stages'));
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 /** How a command in the image ended. */
 async function ran(command: readonly string[] | undefined, env: Record<string, string> = {}) {

@@ -1,9 +1,8 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join, posix } from 'node:path';
 import { promisify } from 'node:util';
 import type { Browser } from 'playwright-core';
@@ -12,6 +11,7 @@ import { pages, ROOT } from '../../scripts/docs/pages.js';
 import { watchedFor } from '../inspector/looks.js';
 import { seriousFindings } from '../support/accessibility.js';
 import { launchBrowser } from '../support/browser.js';
+import { folderOfFile } from '../support/of-file.js';
 
 /** The static site of the docs: built, served from a folder of a host, and read in a real browser. */
 
@@ -24,14 +24,13 @@ const TYPES = {
   png: 'image/png',
   svg: 'image/svg+xml',
 };
-let built: string;
+const built = await folderOfFile();
 let html: ReadonlyMap<string, string>;
 let browser: Browser;
 let server: Server;
 let origin: string;
 
 beforeAll(async () => {
-  built = await mkdtemp(join(tmpdir(), 'throughline-site-'));
   await run(process.execPath, ['scripts/site/main.mjs', built], { cwd: ROOT });
   const names = (await readdir(built, { recursive: true })).filter((name) => name.endsWith('.html'));
   const texts = names.map(async (name) => [name, await readFile(join(built, name), 'utf8')] as const);
@@ -44,7 +43,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await browser?.close();
   server?.close();
-  await rm(built, { recursive: true, force: true });
 });
 
 /** Answers with a file of the site. */

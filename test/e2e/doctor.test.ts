@@ -1,5 +1,5 @@
-import { AckPolicy, headers, type JetStreamManager, StorageType } from 'nats';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { AckPolicy, headers, StorageType } from 'nats';
+import { describe, expect, it } from 'vitest';
 import { sessionStream, type Token } from '../../src/contracts/names.js';
 import { silentLogger } from '../../src/engine/ports/logger-and-clock.js';
 import { connectNats } from '../../src/nats/connection/connect-nats.js';
@@ -10,23 +10,13 @@ import { credentialsFolder, operatorMode } from '../support/credentials.js';
 import { bad, doctor, EXPECTED, levels, of } from '../support/doctor.js';
 import { startListener } from '../support/listener.js';
 import { startPrivateNats, type TestNats } from '../support/nats-server.js';
-import {
-  newSession,
-  publishWork,
-  type System,
-  soon,
-  startPrivateSystem,
-  startSystem,
-} from '../support/system.js';
+import { ofFile } from '../support/of-file.js';
+import { newSession, publishWork, soon, startPrivateSystem, systemOfFile } from '../support/system.js';
 
-describe('throughline doctor on a healthy installation', () => {
-  let system: System;
-  beforeAll(async () => {
-    system = await startPrivateSystem();
-    const { sequence: after } = await publishWork(system.client, 'well', '1');
-    await system.client.compile({ session: 'well', taskId: '2', taskPrompt: 'x', after });
-  });
-  afterAll(() => system.stop());
+describe('throughline doctor on a healthy installation', async () => {
+  const system = await ofFile(startPrivateSystem());
+  const { sequence: after } = await publishWork(system.client, 'well', '1');
+  await system.client.compile({ session: 'well', taskId: '2', taskPrompt: 'x', after });
 
   it('the doctor finds a healthy installation in order, and exits 0', async () => {
     const { code, found } = await doctor(system.url);
@@ -97,15 +87,10 @@ describe('throughline doctor on a healthy installation', () => {
   });
 });
 
-describe('throughline doctor on a broken one', () => {
-  let system: System;
-  let jsm: JetStreamManager;
-  beforeAll(async () => {
-    // Nobody works: what is broken stays so.
-    system = await startSystem({ only: [] });
-    jsm = await system.ports.connection.jetstreamManager();
-  });
-  afterAll(() => system.stop());
+describe('throughline doctor on a broken one', async () => {
+  // Nobody works: what is broken stays so.
+  const system = await systemOfFile({ only: [] });
+  const jsm = await system.ports.connection.jetstreamManager();
   const found = async () => {
     const looked = await doctor(system.url);
     return { code: looked.code, levels: levels(looked.found), found: looked.found };

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { token } from '../../src/contracts/names.js';
 import { RESULT_PATHS } from '../../src/contracts/session-events.js';
 import { silentLogger } from '../../src/engine/ports/logger-and-clock.js';
@@ -6,32 +6,21 @@ import { encodeSnapshot } from '../../src/memory/session/session-snapshot.js';
 import { sessionReader } from '../../src/services/common/process-parts.js';
 import { cli } from '../support/cli.js';
 import { forgotten, furnished, storedText } from '../support/forgetting.js';
-import { type PrivateNats, startPrivateNats } from '../support/nats-server.js';
+import { ofFile } from '../support/of-file.js';
 import { soon } from '../support/soon.js';
 import { filesHolding } from '../support/store-files.js';
-import { allDealtWith, publishWork, type System, startSystem } from '../support/system.js';
+import { allDealtWith, publishWork, startPrivateSystem, systemOfFile } from '../support/system.js';
 
 const ZERO = {
   ...{ events: 0, dispatches: 0, rejected: 0, snapshots: 0, prompts: 0, telemetry: 0, index: 0 },
   learnings: 0,
 };
 
-describe('a session that is forgotten', () => {
-  let nats: PrivateNats;
-  let system: System;
-
-  beforeAll(async () => {
-    nats = await startPrivateNats();
-    system = await startSystem({
-      nats,
-      // A shared stream: there the text of a session lies beside that of others.
-      env: { THROUGHLINE_LAYOUT: 'sharded:1', THROUGHLINE_TUNING: 'snapshotEvery=5' },
-    });
-  });
-  afterAll(async () => {
-    await system.stop();
-    await nats.stop();
-  });
+describe('a session that is forgotten', async () => {
+  // A shared stream: there the text of a session lies beside that of others.
+  const env = { THROUGHLINE_LAYOUT: 'sharded:1', THROUGHLINE_TUNING: 'snapshotEvery=5' };
+  const system = await ofFile(startPrivateSystem({ env }));
+  const { nats } = system;
 
   test('is in no stream, no bucket and no file, its neighbours are as they were, and one of its name begins at nothing', async () => {
     await furnished(system, 'victim', 'CANARY');
@@ -191,12 +180,8 @@ describe('a session that is forgotten', () => {
   });
 });
 
-describe('the commands that forget, without a terminal', () => {
-  let system: System;
-  beforeAll(async () => {
-    system = await startSystem();
-  });
-  afterAll(() => system.stop());
+describe('the commands that forget, without a terminal', async () => {
+  const system = await systemOfFile();
   const forget = (...args: string[]) => cli(args, { env: { NATS_URL: system.url } });
 
   test('say of a session that does not exist just that, and of one that does how it is erased', async () => {

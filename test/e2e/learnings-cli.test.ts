@@ -1,10 +1,8 @@
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir, userInfo } from 'node:os';
-import { join } from 'node:path';
+import { userInfo } from 'node:os';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { startUp } from '../support/cli.js';
 import { connectFolder } from '../support/connected.js';
-import { ofFile } from '../support/of-file.js';
+import { folderOfTest, ofFile } from '../support/of-file.js';
 import { newSession } from '../support/system.js';
 
 /** Learnings and proposals on the command line, against the running system. */
@@ -34,7 +32,7 @@ async function learn(text: string, ...options: string[]): Promise<string> {
 
 it('in a connected folder, learnings and proposals are those of its project, unless another is named', async () => {
   const connected = newSession('connected');
-  const cwd = await mkdtemp(join(tmpdir(), 'throughline-'));
+  const cwd = await folderOfTest();
   connectFolder(cwd, { project: connected });
   const here = (...args: string[]) => up.cli(args, { cwd, terminal: true });
 

@@ -1,15 +1,15 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { packedInto } from '../../scripts/pack.mjs';
 import { componentsOfPackage } from '../../scripts/sbom.mjs';
 import { shippedPackages } from '../../scripts/shipped.mjs';
 import { VERSION } from '../../src/version.js';
 import { cleanEnv, startNode } from '../support/cli.js';
+import { folderOfFile } from '../support/of-file.js';
 import { soon } from '../support/soon.js';
 import { startSystem } from '../support/system.js';
 
@@ -20,11 +20,10 @@ const run = promisify(execFile);
 const REPOSITORY = { type: 'git', url: 'git+https://example.com/owner/throughline.git' };
 const INSTALL_TIMEOUT_MS = 180_000;
 
-let project: string;
+const project = await folderOfFile();
 let files: string[];
 
 beforeAll(async () => {
-  project = await mkdtemp(join(tmpdir(), 'throughline-package-'));
   const tarball = await packedInto(project, REPOSITORY);
   const { stdout } = await run('tar', ['-tzf', tarball], { maxBuffer: 2 ** 24 });
   files = stdout
@@ -34,7 +33,6 @@ beforeAll(async () => {
   await writeFile(join(project, 'package.json'), '{"name":"consumer","private":true,"type":"module"}');
   await inProject('npm', 'install', '--no-audit', '--no-fund', '--prefer-offline', tarball);
 }, INSTALL_TIMEOUT_MS);
-afterAll(() => rm(project, { recursive: true, force: true }));
 
 async function inProject(command: string, ...args: string[]): Promise<string> {
   const { stdout } = await run(command, args, { cwd: project, env: cleanEnv() });

@@ -11,7 +11,7 @@ import { connectNats, onDenied } from '../../src/nats/connection/connect-nats.js
 import { serve } from '../../src/services/serve.js';
 import { cleanEnv, cli } from '../support/cli.js';
 import { natsCli } from '../support/nats-cli.js';
-import { newFolder, ofFile } from '../support/of-file.js';
+import { afterTest, newFolder, ofFile } from '../support/of-file.js';
 import { TASKS_MD, TASKS_MD_LATER } from '../support/runs.js';
 import { publishReview, publishWork, soon } from '../support/system.js';
 import { startGuardedNats } from '../support/users.js';
@@ -348,12 +348,9 @@ describe('what a role has no need of is refused', () => {
     'a role is refused what it does not need: %s: %s',
     async (user, operation, ...subjects) => {
       const connection = await connectionOf(user);
-      try {
-        for (const subject of subjects)
-          expect(await denials(connection, operation, subject)).toEqual([{ operation, subject }]);
-      } finally {
-        await connection.close();
-      }
+      afterTest(() => connection.close());
+      for (const subject of subjects)
+        expect(await denials(connection, operation, subject)).toEqual([{ operation, subject }]);
     },
   );
 

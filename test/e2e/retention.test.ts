@@ -1,12 +1,19 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { loadConfig } from '../../src/config/config.js';
 import { token } from '../../src/contracts/names.js';
-import { silentLogger } from '../../src/engine/ports/logger-and-clock.js';
+import { Monitoring } from '../../src/engine/monitoring/monitoring.js';
+import { type Logger, silentLogger } from '../../src/engine/ports/logger-and-clock.js';
+import type { SessionLifecycle } from '../../src/engine/ports/session-lifecycle.js';
 import { Shutdown } from '../../src/engine/runtime/shutdown.js';
 import { connectThroughline } from '../../src/index.js';
+import { openNats } from '../../src/nats/open-nats.js';
+import { knownSessions, openProjects, openSessions } from '../../src/services/common/process-parts.js';
+import { natsOptions } from '../../src/services/common/service-context.js';
+import { LifecycleKeeper } from '../../src/services/keeper/serve-keeper.js';
+import { lifecyclePorts } from '../../src/services/lifecycle/archive-session.js';
 import { serve } from '../../src/services/serve.js';
 import { capturedLog } from '../support/captured-log.js';
-import { type KeeperOptions, retentionKeeper, stopKeepersAfterEach } from '../support/retention.js';
+import { afterTest } from '../support/of-file.js';
 import { allDealtWith, eventsOf, publishWork, type System, soon, startSystem } from '../support/system.js';
 import { startGuardedNats } from '../support/users.js';
 
@@ -35,8 +42,44 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
+/**
+ * The part of a keeper that archives, forgets and follows the rules, as another process would have it: its clock is so many
+ * milliseconds ahead of the server's as ages are counted.
+ */
+async function retentionKeeper(
+  { url, config }: Pick<System, 'url' | 'config'>,
+  ahead: number,
+  logger: Logger,
+) {
+  const shutdown = new Shutdown();
+  afterTest(() => shutdown.release(5000));
+  let records: SessionLifecycle | undefined;
+  const open = async () => {
+    const nats = await openNats({
+      ...natsOptions(url, 'throughline test keeper', config, silentLogger),
+      lifecycle: {
+        forgotten: (session) => records?.forgotten(session),
+        refreshed: () => records?.refreshed(),
+      },
+    });
+    shutdown.add('a connection', () => nats.close());
+    return nats;
+  };
+  const [nats, own] = [await open(), await open()];
+  const lifecycle = await nats.openLifecycle();
+  records = lifecycle;
+  shutdown.add('the records', async () => lifecycle.close());
+  const sessions = openSessions(nats, config, silentLogger, lifecycle);
+  shutdown.add('the snapshot writer', () => sessions.writer.stop());
+  const known = await knownSessions(nats, own, { logger: silentLogger, shutdown, lifecycle });
+  known.feed.start();
+  const monitoring = new Monitoring();
+  const projects = openProjects(nats, { config, shutdown, logger: silentLogger, monitoring });
+  const ports = lifecyclePorts({ nats, sessions, projects, lifecycle, logger }, known);
+  return { keeper: new LifecycleKeeper({ ...ports, now: () => ports.now() + ahead }), ports };
+}
+
 describe('rules of retention', () => {
-  stopKeepersAfterEach();
   const start = (more: Parameters<typeof startSystem>[0] = {}) => startSystem({ fixed: FAST, ...more });
 
   async function published(system: Looked, sessions: Readonly<Record<string, string>>): Promise<void> {
@@ -56,9 +99,9 @@ describe('rules of retention', () => {
     });
   }
 
-  async function keeper(system: Looked, options: KeeperOptions) {
+  async function keeper(system: Looked, ahead: number, own?: Logger) {
     const { logger, lines } = capturedLog();
-    const opened = await retentionKeeper(system, { logger, ...options });
+    const opened = await retentionKeeper(system, ahead, own ?? logger);
     /** What the log says of sessions, in short. */
     const said = () =>
       lines.flatMap((line) => {
@@ -82,7 +125,7 @@ describe('rules of retention', () => {
     const { tools } = system.client;
     const rule = { action: 'forget', after: '90d' } as const;
     expect(await tools.retentionSet({ ...rule, dryRun: true })).toMatchObject({ rules: [rule] });
-    const early = await keeper(system, { ahead: 100 * DAY });
+    const early = await keeper(system, 100 * DAY);
     await early.keeper.tick();
     expect((await tools.retentionShow({})).rules).toEqual([]);
     expect(await statesOf(system)).toEqual({ plain: 'open', kept: 'open', old: 'open' });
@@ -91,14 +134,14 @@ describe('rules of retention', () => {
     await tools.retentionSet({ project: 'keeps', action: 'keep' });
     const shown = await tools.retentionSet({ project: 'archives', action: 'archive', after: '90d' });
     expect(shown).toMatchObject({ archive: 0, forget: 0 });
-    const first = await keeper(system, { ahead: 91 * DAY });
+    const first = await keeper(system, 91 * DAY);
     await first.keeper.tick();
     expect(first.said().sort()).toEqual(['archive old', 'archive plain']);
     await soon(async () =>
       expect(await statesOf(system)).toEqual({ plain: 'archived', kept: 'open', old: 'archived' }),
     );
 
-    const second = await keeper(system, { ahead: 182 * DAY });
+    const second = await keeper(system, 182 * DAY);
     await second.keeper.tick();
     expect(second.said()).toEqual(['forget plain']);
     await soon(async () => expect(await statesOf(system)).toEqual({ kept: 'open', old: 'archived' }));
@@ -111,7 +154,7 @@ describe('rules of retention', () => {
     await published(system, { idle: 'default' });
     await system.client.tools.retentionSet({ action: 'archive', after: '1d' });
     vi.stubGlobal('Date', dateAhead(3 * DAY));
-    const early = await keeper(system, {});
+    const early = await keeper(system, 0);
     await early.keeper.tick();
     expect(early.said()).toEqual([]);
     expect(early.ports.lifecycle.archived(token('idle', 'session'))).toBeUndefined();
@@ -143,7 +186,7 @@ describe('rules of retention', () => {
       await client.tools.retentionSet({ action: 'forget', after: '90d' });
       await client.tools.retentionSet({ project: 'keeps', action: 'archive', after: '90d' });
       for (const ahead of [91 * DAY, 182 * DAY]) {
-        const late = await keeper(system, { ahead, logger });
+        const late = await keeper(system, ahead, logger);
         await late.keeper.tick();
       }
       await soon(async () => expect(await statesOf(system)).toEqual({ kept: 'archived' }));

@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { DEFAULT_PROJECT, token } from '../../src/contracts/names.js';
-import { allDealtWith, publishReview, type System, soon, startSystem } from '../support/system.js';
+import { allDealtWith, publishReview, soon, systemOfFile } from '../support/system.js';
 
 const REVIEWS = 1000;
 const PROJECT = token(DEFAULT_PROJECT, 'project');
 
-describe('a burst of reviews', () => {
-  let system: System;
-  beforeAll(async () => {
-    system = await startSystem({ only: ['extractor', 'tools', 'learnings'] });
-  });
-  afterAll(() => system.stop());
+const system = await systemOfFile({ only: ['extractor', 'tools', 'learnings'] });
 
+describe('a burst of reviews', () => {
   it('a thousand reviews are learned from, while people get their answers', async () => {
     const { client, ports } = system;
     const published = Promise.all(

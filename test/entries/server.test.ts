@@ -1,11 +1,10 @@
-import { access, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { access } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { connectThroughline, type Result } from '../../src/index.js';
 import { startThroughline } from '../../src/server.js';
 import { startTestNats } from '../support/nats-server.js';
 import { NOBODY } from '../support/nobody.js';
+import { folderOfTest } from '../support/of-file.js';
 
 const RESULT: Result<'implementer'> = { taskId: '1', status: 'completed', summary: 'Parser done' };
 const REQUEST = { session: 'embedded', taskId: '2', taskPrompt: 'Extend the parser' };
@@ -41,19 +40,15 @@ describe('services inside a program', () => {
   });
 
   it('services inside a program bring a server of their own, whose data stays', async () => {
-    const store = await mkdtemp(join(tmpdir(), 'throughline-embedded-'));
-    try {
-      const first = await startThroughline({ server: { store } });
-      const client = await connectThroughline({ url: first.url });
-      await client.session('embedded').publish('implementer', RESULT);
-      await client.close();
-      await first.close();
-      await using second = await startThroughline({ server: { store } });
-      await using again = await connectThroughline({ url: second.url });
-      expect(await again.compile({ ...REQUEST, after: 1 })).toMatchObject({ factsTotal: 2 });
-    } finally {
-      await rm(store, { recursive: true, force: true, maxRetries: 5 });
-    }
+    const store = await folderOfTest();
+    const first = await startThroughline({ server: { store } });
+    const client = await connectThroughline({ url: first.url });
+    await client.session('embedded').publish('implementer', RESULT);
+    await client.close();
+    await first.close();
+    await using second = await startThroughline({ server: { store } });
+    await using again = await connectThroughline({ url: second.url });
+    expect(await again.compile({ ...REQUEST, after: 1 })).toMatchObject({ factsTotal: 2 });
   });
 
   it.each([

@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -15,6 +14,7 @@ import { REQUESTS, startStepProxy, WRITES } from '../support/faults/step-proxy.j
 import { forgotten, furnished, storedText } from '../support/forgetting.js';
 import { layoutEnv } from '../support/layouts.js';
 import { plainConnection, startTestNats, type TestNats } from '../support/nats-server.js';
+import { folderOfFile, newFolder } from '../support/of-file.js';
 import { filesHolding } from '../support/store-files.js';
 import { allDealtWith, eventsOf, implemented, type System, soon, startSystem } from '../support/system.js';
 
@@ -209,22 +209,18 @@ async function restored(
 }
 
 async function backUp(step: number, source: Installation): Promise<Round> {
-  const directory = await mkdtemp(join(tmpdir(), 'throughline-kill-'));
+  await using folder = await newFolder();
   await using nats = await startTestNats();
   const on = (server: TestNats, ...args: string[]) => cli(args, { env: { NATS_URL: server.url } });
-  try {
-    let made = join(directory, 'first');
-    const ended = await killedCommand(['admin', 'backup', made], source.nats.url, step, REQUESTS);
-    if (!existsSync(join(made, 'throughline-backup.json'))) {
-      expect(await on(nats, 'admin', 'restore', made)).toMatchObject({ code: 3 });
-      made = join(directory, 'second');
-      expect(await on(source.nats, 'admin', 'backup', made)).toMatchObject({ code: 0 });
-    }
-    expect(await on(nats, 'admin', 'restore', made)).toMatchObject({ code: 0 });
-    return { ...ended, ...(await restored(nats, source.layout, source)) };
-  } finally {
-    await rm(directory, { recursive: true, force: true });
+  let made = join(folder.path, 'first');
+  const ended = await killedCommand(['admin', 'backup', made], source.nats.url, step, REQUESTS);
+  if (!existsSync(join(made, 'throughline-backup.json'))) {
+    expect(await on(nats, 'admin', 'restore', made)).toMatchObject({ code: 3 });
+    made = join(folder.path, 'second');
+    expect(await on(source.nats, 'admin', 'backup', made)).toMatchObject({ code: 0 });
   }
+  expect(await on(nats, 'admin', 'restore', made)).toMatchObject({ code: 0 });
+  return { ...ended, ...(await restored(nats, source.layout, source)) };
 }
 
 async function restore(step: number, source: Installation): Promise<Round> {
@@ -269,17 +265,13 @@ async function publishedMeanwhile(nats: TestNats): Promise<number[]> {
   return ack === undefined ? [] : [ack.seq];
 }
 
-describe.each([PER_SESSION, SHARDED])('killed at each step, $layout', (layout) => {
-  let folder: string;
+describe.each([PER_SESSION, SHARDED])('killed at each step, $layout', async (layout) => {
+  const folder = await folderOfFile();
   let source: Installation;
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'throughline-kill-'));
     source = await installation(layout, folder);
   });
-  afterAll(async () => {
-    await source.nats.stop();
-    await rm(folder, { recursive: true });
-  });
+  afterAll(() => source.nats.stop());
 
   const killed = (name: string, run: () => Promise<void>) => it(name, run, TIMEOUT_MS);
   killed('a session that is being archived reopens whole', () =>

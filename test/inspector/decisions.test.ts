@@ -1,6 +1,7 @@
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { fillInspector } from '../../scripts/demo-inspector.mjs';
 import { inspectorOfFile, openInspector } from '../support/browser.js';
+import { ofFile } from '../support/of-file.js';
 import { allDealtWith } from '../support/system.js';
 import { goTo } from './looks.js';
 
@@ -103,8 +104,7 @@ describe('a rejected result', () => {
 });
 
 describe('a reader', async () => {
-  const reading = await openInspector({ system, role: 'reader' });
-  afterAll(() => reading.stop());
+  const reading = await ofFile(openInspector({ system, role: 'reader' }));
 
   it('a reader sees the proposals and the rejected results without a button that decides', async () => {
     await goTo(reading.page, reading.origin, REVIEW);

@@ -1,9 +1,10 @@
-import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { silentLogger } from '../../src/engine/ports/logger-and-clock.js';
 import { Shutdown } from '../../src/engine/runtime/shutdown.js';
 import { serveInspector } from '../../src/services/inspector/serve-inspector.js';
 import { inspectorOfFile } from '../support/browser.js';
 import { startPrivateNats } from '../support/nats-server.js';
+import { ofFile } from '../support/of-file.js';
 import { appendRecorded, appendResults } from '../support/recorded-sessions.js';
 import { soon } from '../support/soon.js';
 import { allDealtWith, publishWire } from '../support/system.js';
@@ -11,8 +12,7 @@ import { allDealtWith, publishWire } from '../support/system.js';
 /** The views of sessions, one session and its timeline, in a real browser on a real server. */
 
 const EVENTS = 2_000;
-const nats = await startPrivateNats();
-afterAll(() => nats.stop());
+const nats = await ofFile(startPrivateNats());
 const opened = await inspectorOfFile({ nats });
 const { page, origin, system, problems } = opened;
 const { client } = system;

@@ -1,15 +1,11 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { token } from '../../src/contracts/names.js';
 import type { TimelineEntry } from '../../src/contracts/result-requests.js';
 import { TimelineTail } from '../../src/sdk/watch-session.js';
+import { fakeTimers } from '../support/fake-timers.js';
 import * as fc from '../support/properties.js';
 
-beforeEach(() => {
-  vi.useFakeTimers();
-});
-afterEach(() => {
-  vi.useRealTimers();
-});
+fakeTimers();
 
 /** Returns a timeline that can fail, and whose events are readable some time after their announcement. */
 function followed() {

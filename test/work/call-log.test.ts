@@ -1,11 +1,10 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { CallLog } from '../../src/work/run-folder.js';
+import { folderOfFile } from '../support/of-file.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'throughline-log-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = await folderOfFile();
 const MB = 1024 * 1024;
 
 describe('the log of a call', () => {

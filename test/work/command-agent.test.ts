@@ -1,14 +1,13 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { identityOf, isRunning } from '../../src/nats/server/process-identity.js';
 import { commandAgent, commandCheck } from '../../src/work/command-agent.js';
 import { openRunFolder } from '../../src/work/run-folder.js';
+import { folderOfFile } from '../support/of-file.js';
 import { mountTmpfs, TMPFS_MISSING } from '../support/tmpfs.js';
 
-const root = mkdtempSync(join(tmpdir(), 'throughline-command-'));
-afterAll(() => rmSync(root, { recursive: true, force: true }));
+const root = await folderOfFile();
 
 describe.skipIf(TMPFS_MISSING !== undefined)('a call whose log cannot be written', () => {
   const call = {

@@ -1,16 +1,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { projectStateDir } from '../../src/engine/files/user-state.js';
 import { identityOf } from '../../src/nats/server/process-identity.js';
 import { CALL_MARK } from '../../src/work/process-group.js';
 import { openRunFolder } from '../../src/work/run-folder.js';
+import { folderOfFile } from '../support/of-file.js';
 
-const root = mkdtempSync(join(tmpdir(), 'throughline-runs-'));
-afterAll(() => rmSync(root, { recursive: true, force: true }));
+const root = await folderOfFile();
 const stateDir = join(root, 'state');
 const checkout = () => mkdtempSync(join(root, 'checkout-'));
 

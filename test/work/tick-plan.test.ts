@@ -1,13 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { lstatSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { lstatSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { replaceFile } from '../../src/engine/files/user-state.js';
 import { tickPlan } from '../../src/work/follow-plan.js';
+import { folderOfFile } from '../support/of-file.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'throughline-tick-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = await folderOfFile();
 const PLAN = '- [ ] T1 It\n';
 
 describe('a plan of strangers', () => {

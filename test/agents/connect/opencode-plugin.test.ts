@@ -1,10 +1,10 @@
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { OPENCODE_PLUGIN } from '../../../src/agents/connect/opencode-plugin.js';
 import { HOOK_CLIENTS } from '../../../src/agents/hooks/hook-table.js';
+import { folderOfTest } from '../../support/of-file.js';
 
 type Handler = (input: unknown, output?: unknown) => Promise<void>;
 
@@ -18,7 +18,7 @@ const CHILD = 'ses_child';
 
 /** The plugin, in an opencode that answers nothing by itself and a hook that sends back whom it may. */
 async function loaded() {
-  const folder = mkdtempSync(join(tmpdir(), 'throughline-opencode-'));
+  const folder = await folderOfTest();
   const log = join(folder, 'calls');
   writeFileSync(log, '');
   const shim = `#!/bin/sh
@@ -89,10 +89,7 @@ esac
     settled: () => vi.waitFor(async () => expect(prompts).toHaveLength(1)),
   };
   // Hooks that still run would write into the folder.
-  onTestFinished(async () => {
-    await at.run('dispose', undefined);
-    rmSync(folder, { recursive: true, force: true });
-  });
+  onTestFinished(() => at.run('dispose', undefined));
   return at;
 }
 

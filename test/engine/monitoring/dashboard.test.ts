@@ -1,10 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { METRICS, type Metric } from '../../../src/engine/monitoring/monitoring.js';
+import { newFolder } from '../../support/of-file.js';
 import { NO_PROMTOOL, PROMTOOL } from '../../support/promtool.js';
 
 const FILE = new URL('../../../scripts/grafana/throughline.json', import.meta.url);
@@ -70,20 +69,15 @@ describe('the dashboard', () => {
     expect(Object.keys(METRICS).filter((name) => !shown.has(name))).toEqual([]);
   });
 
-  it('Prometheus can read the queries of the dashboard', (context) => {
+  it('Prometheus can read the queries of the dashboard', async (context) => {
     if (PROMTOOL === undefined) context.skip(NO_PROMTOOL);
     const rules = QUERIES.map(({ expr }, index) => ({
       record: `dashboard:query_${index}`,
       expr: expr.replaceAll('$__rate_interval', '5m'),
     }));
-    const dir = mkdtempSync(join(tmpdir(), 'throughline-dashboard-'));
-    try {
-      const file = join(dir, 'rules.json');
-      writeFileSync(file, JSON.stringify({ groups: [{ name: 'dashboard', rules }] }));
-      const { status, stderr } = spawnSync(PROMTOOL ?? '', ['check', 'rules', file], { encoding: 'utf8' });
-      expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-    } finally {
-      rmSync(dir, { recursive: true });
-    }
+    await using folder = await newFolder();
+    const file = await folder.write('rules.json', JSON.stringify({ groups: [{ name: 'dashboard', rules }] }));
+    const { status, stderr } = spawnSync(PROMTOOL ?? '', ['check', 'rules', file], { encoding: 'utf8' });
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
   });
 });

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import {
   HookEngine,
   PreCompactHook,
@@ -7,6 +7,7 @@ import {
   preparePrompt,
   withPreLlmCompaction,
 } from '../../../src/memory/traces/hook-engine.js';
+import { fakeTimers } from '../../support/fake-timers.js';
 import { all } from '../../support/streams.js';
 
 /** Tasks T006 to T019 of the compaction document, by their numbers. */
@@ -182,12 +183,7 @@ describe('user story 4: errors', () => {
 });
 
 describe('a hook that hangs', () => {
-  beforeEach(() => {
-    vi.useFakeTimers();
-  });
-  afterEach(() => {
-    vi.useRealTimers();
-  });
+  fakeTimers();
 
   it.each([
     ['2000 ms by default', undefined, 2000],

@@ -1,7 +1,5 @@
 import { rmSync, writeFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
 import { Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { silentLogger } from '../../../src/engine/ports/logger-and-clock.js';
@@ -13,6 +11,7 @@ import { serverNameOf } from '../../../src/nats/server/server-store.js';
 import { startListener } from '../../support/listener.js';
 import { startPrivateNats, startTestNats } from '../../support/nats-server.js';
 import { NOBODY } from '../../support/nobody.js';
+import { folderOfTest } from '../../support/of-file.js';
 import { soon } from '../../support/soon.js';
 
 const connect = (url: NatsAddress, logger = silentLogger) =>
@@ -65,7 +64,7 @@ describe('connectNats', () => {
   });
 
   it('nothing is sent to a server that has ended before its port greets', async () => {
-    const store = await mkdtemp(join(tmpdir(), 'throughline-connect-'));
+    const store = await folderOfTest();
     const pidFile = join(store, 'throughline-server.pid');
     let received = '';
     await using other = await startListener((socket) => {
@@ -84,7 +83,6 @@ describe('connectNats', () => {
       message: expect.stringContaining('does not run'),
     });
     expect(received).toBe('');
-    await rm(store, { recursive: true });
   });
 
   it('connecting says that a server wants a certificate, also when it is slow to greet', async () => {

@@ -1,15 +1,15 @@
 import { DebugEvents, Events, type NatsConnection } from 'nats';
-import { afterAll, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { silentLogger } from '../../../src/engine/ports/logger-and-clock.js';
 import { connectThroughline } from '../../../src/index.js';
 import { closeConnection, connectNats } from '../../../src/nats/connection/connect-nats.js';
 import { startFaultyServer } from '../../support/faults/server.js';
 import { startListener } from '../../support/listener.js';
+import { ofFile } from '../../support/of-file.js';
 import { runNode } from '../../support/run-node.js';
 import { soon } from '../../support/soon.js';
 
-const server = await startFaultyServer();
-afterAll(() => server.stop());
+const server = await ofFile(startFaultyServer());
 beforeEach(async () => {
   server.thaw();
   await soon(() => expect(sockets()).toBe(0));

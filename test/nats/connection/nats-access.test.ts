@@ -15,6 +15,7 @@ import {
 } from '../../support/credentials.js';
 import { nativeSource } from '../../support/nats-native.js';
 import { type PrivateNats, startPrivateNats } from '../../support/nats-server.js';
+import { afterTest } from '../../support/of-file.js';
 import { soon } from '../../support/system.js';
 
 /** Tests every authentication method, right and wrong, against a server that requires it. */
@@ -155,21 +156,16 @@ describe('a server that asks who comes, or wants TLS', () => {
       `tls { cert_file: "${server.cert}", key_file: "${server.key}", handshake_first: ${first} }`;
     const options = { source: await nativeSource(), storeDir };
     const running = await startNatsServer({ ...options, extraConfig: tls(false) });
-    try {
-      // Started without it, since the readiness check waits for the server's greeting.
-      const { readFile, writeFile } = await import('node:fs/promises');
-      const config = `${storeDir}/nats-server.conf`;
-      await writeFile(config, (await readFile(config, 'utf8')).replace(tls(false), tls(true)));
-      process.kill(running.pid, 'SIGHUP');
-      await soon(async () =>
-        expect(await faultOf(running.url, { ca })).toMatchObject({ code: 'unavailable' }),
-      );
-      const connection = await connect(running.url, { ca, tlsFirst: true });
-      expect(connection.info?.jetstream).toBe(true);
-      await connection.close();
-    } finally {
-      await running.stop();
-    }
+    afterTest(() => running.stop());
+    // Started without it, since the readiness check waits for the server's greeting.
+    const { readFile, writeFile } = await import('node:fs/promises');
+    const config = `${storeDir}/nats-server.conf`;
+    await writeFile(config, (await readFile(config, 'utf8')).replace(tls(false), tls(true)));
+    process.kill(running.pid, 'SIGHUP');
+    await soon(async () => expect(await faultOf(running.url, { ca })).toMatchObject({ code: 'unavailable' }));
+    const connection = await connect(running.url, { ca, tlsFirst: true });
+    expect(connection.info?.jetstream).toBe(true);
+    await connection.close();
   });
 });
 
@@ -259,19 +255,18 @@ describe('a connection whose user was changed', () => {
     const logger = { ...silentLogger, warn: vi.fn(), info: vi.fn() };
     const access = { user: 'me', password: 'one' };
     const connection = await connectNats({ url: running.url, name: 'test', logger, access });
-    try {
-      await running.stop();
-      running = await startNatsServer({ ...options, port: running.port, extraConfig: users('two') });
-      const refused = () =>
-        logger.warn.mock.calls.filter(([fields]) => Object(fields).code === 'auth_failed').length;
-      await soon(() => expect(refused()).toBeGreaterThan(2));
-      await running.stop();
-      running = await startNatsServer({ ...options, port: running.port, extraConfig: users('one') });
-      await soon(() => expect(logger.info).toHaveBeenCalled());
-      expect(connection.isClosed()).toBe(false);
-    } finally {
+    afterTest(async () => {
       await connection.close();
       await running.stop();
-    }
+    });
+    await running.stop();
+    running = await startNatsServer({ ...options, port: running.port, extraConfig: users('two') });
+    const refused = () =>
+      logger.warn.mock.calls.filter(([fields]) => Object(fields).code === 'auth_failed').length;
+    await soon(() => expect(refused()).toBeGreaterThan(2));
+    await running.stop();
+    running = await startNatsServer({ ...options, port: running.port, extraConfig: users('one') });
+    await soon(() => expect(logger.info).toHaveBeenCalled());
+    expect(connection.isClosed()).toBe(false);
   });
 });

@@ -3,25 +3,23 @@ import { expect, it } from 'vitest';
 import { API, isNoResponders, toThroughlineError } from '../../../src/nats/connection/nats-errors.js';
 import { startNatsPorts } from '../../engine/ports/opened.js';
 import { startPrivateNats } from '../../support/nats-server.js';
+import { afterTest } from '../../support/of-file.js';
 
 it('the error of a full stream differs from that of a server that does not answer, though the client gives both one code', async () => {
   const nats = await startNatsPorts();
-  try {
-    const { connection } = nats;
-    const [jsm, jetstream] = [await connection.jetstreamManager(), connection.jetstream()];
-    await jsm.streams.add({ name: 'small', subjects: ['small'], max_bytes: 100, discard: DiscardPolicy.New });
-    const full: unknown = await jetstream.publish('small', 'x'.repeat(200)).catch((error: unknown) => error);
-    const nobody: unknown = await connection.request('nobody').catch((error: unknown) => error);
-    expect([full, nobody]).toMatchObject([{ code: '503' }, { code: '503' }]);
-    expect([full, nobody].map(isNoResponders)).toEqual([false, true]);
-    expect(toThroughlineError(full, 'storing')).toMatchObject({
-      code: 'store_full',
-      message: expect.stringMatching(/^storing: maximum bytes exceeded; raise /),
-    });
-    expect(toThroughlineError(nobody, 'asking').code).toBe('unavailable');
-  } finally {
-    await nats.close();
-  }
+  afterTest(() => nats.close());
+  const { connection } = nats;
+  const [jsm, jetstream] = [await connection.jetstreamManager(), connection.jetstream()];
+  await jsm.streams.add({ name: 'small', subjects: ['small'], max_bytes: 100, discard: DiscardPolicy.New });
+  const full: unknown = await jetstream.publish('small', 'x'.repeat(200)).catch((error: unknown) => error);
+  const nobody: unknown = await connection.request('nobody').catch((error: unknown) => error);
+  expect([full, nobody]).toMatchObject([{ code: '503' }, { code: '503' }]);
+  expect([full, nobody].map(isNoResponders)).toEqual([false, true]);
+  expect(toThroughlineError(full, 'storing')).toMatchObject({
+    code: 'store_full',
+    message: expect.stringMatching(/^storing: maximum bytes exceeded; raise /),
+  });
+  expect(toThroughlineError(nobody, 'asking').code).toBe('unavailable');
 });
 
 it('the error at the limit of streams or consumers says that no more can be made, and what to do', async () => {

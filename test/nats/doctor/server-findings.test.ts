@@ -4,7 +4,7 @@ import { PROBE_STREAM } from '../../../src/contracts/names.js';
 import { hasStuckStream, withProbeStream, writeFindings } from '../../../src/nats/doctor/server-findings.js';
 import { stuckStreams } from '../../../src/nats/jetstream/list-streams.js';
 import { startNatsPorts } from '../../engine/ports/opened.js';
-import { ofFile } from '../../support/of-file.js';
+import { afterTest, ofFile } from '../../support/of-file.js';
 
 const OPTIONS = { replicas: 1, timeoutMs: 5000 };
 
@@ -71,12 +71,9 @@ it.each([
 ])('a stream %s is not taken for stuck, nor keeps the others from being asked', async (_, config) => {
   const { sealed, ...made } = { sealed: false, ...config };
   await jsm.streams.add({ name: 'OTHER', subjects: ['other'], ...made });
-  try {
-    // The client's types omit `sealed`.
-    const change = { max_age: 0, sealed };
-    if (sealed) await jsm.streams.update('OTHER', change);
-    expect(await hasStuckStream(nats.connection)).toBe(false);
-  } finally {
-    await jsm.streams.delete('OTHER');
-  }
+  afterTest(() => jsm.streams.delete('OTHER'));
+  // The client's types omit `sealed`.
+  const change = { max_age: 0, sealed };
+  if (sealed) await jsm.streams.update('OTHER', change);
+  expect(await hasStuckStream(nats.connection)).toBe(false);
 });

@@ -1,9 +1,9 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { installIntoCache } from '../../../src/nats/server/install-server.js';
 import { cacheDirOf } from '../../../src/nats/server/server-version.js';
+import { folderOfTest } from '../../support/of-file.js';
 
 describe('cacheDirOf', () => {
   it.each([
@@ -18,9 +18,8 @@ describe('cacheDirOf', () => {
 describe('installIntoCache', () => {
   let root: string;
   beforeEach(async () => {
-    root = await mkdtemp(join(tmpdir(), 'throughline-cache-'));
+    root = await folderOfTest();
   });
-  afterEach(() => rm(root, { recursive: true }));
 
   it('installing into the cache keeps what was there when the build fails, and removes its own folder', async () => {
     const target = join(root, 'tool');

@@ -1,7 +1,7 @@
-import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { executablesOnPath, type FindOptions } from '../../../src/nats/server/install-server.js';
+import { newFolder } from '../../support/of-file.js';
 
 /** A machine whose PATH has only the programs added by a test. */
 export interface FakeMachine extends AsyncDisposable {
@@ -22,7 +22,8 @@ export function serverOfVersion(version: string): string {
 
 /** Creates a fake machine, a Linux on amd64 without network. Removed on disposal. */
 export async function fakeMachine(overrides: Partial<FindOptions> = {}): Promise<FakeMachine> {
-  const root = await mkdtemp(join(tmpdir(), 'throughline-find-'));
+  const folder = await newFolder();
+  const root = folder.path;
   const bin = join(root, 'bin');
   await mkdir(bin);
   const lines: string[] = [];
@@ -52,6 +53,6 @@ export async function fakeMachine(overrides: Partial<FindOptions> = {}): Promise
       if (real === undefined) throw new Error(`this test needs ${name}`);
       await symlink(real, join(bin, name));
     },
-    [Symbol.asyncDispose]: () => rm(root, { recursive: true, force: true }),
+    [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose](),
   };
 }

@@ -1,18 +1,17 @@
-import { mkdtemp, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { connect } from 'nats';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { startNatsServer } from '../../../src/nats/server/server-process.js';
 import { nativeSource } from '../../support/nats-native.js';
+import { folderOfTest } from '../../support/of-file.js';
 
 const source = await nativeSource();
 
 let root: string;
 beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), 'throughline-process-'));
+  root = await folderOfTest();
 });
-afterEach(() => rm(root, { recursive: true, force: true }));
 
 const isRunning = (pid: number) => {
   try {

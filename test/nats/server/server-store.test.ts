@@ -15,7 +15,6 @@ import {
   stopOrphan,
   storeUse,
 } from '../../../src/nats/server/server-store.js';
-import { type Contender, startContender } from '../../support/contender.js';
 import { nativeSource } from '../../support/nats-native.js';
 import { afterTest, folderOfTest } from '../../support/of-file.js';
 import { soon } from '../../support/soon.js';
@@ -26,10 +25,44 @@ async function started(storeDir: string) {
   return server;
 }
 
-async function contenders(count: number): Promise<Contender[]> {
-  const all = await Promise.all(Array.from({ length: count }, () => startContender()));
-  for (const each of all) afterTest(() => each.kill());
-  return all;
+const MODULE = new URL('../../../dist/nats/server/server-store.js', import.meta.url).href;
+const CONTENDER = `
+  const { lockStore } = await import(${JSON.stringify(MODULE)});
+  let lock;
+  process.on('message', async ({ storeDir, at }) => {
+    if (storeDir === undefined) { lock.release(); process.send('released'); return; }
+    while (Date.now() < at);
+    try { lock = await lockStore(storeDir); process.send('locked'); }
+    catch (error) { process.send(error.code + ' ' + error.details?.use?.starter?.pid); }
+  });
+  process.send('ready');
+`;
+
+/** A process of its own that takes the lock of a store when it is told to. */
+async function contender() {
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', CONTENDER], {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
+  const answer = async () => String((await once(child, 'message'))[0]);
+  const exited = once(child, 'exit');
+  await answer();
+  const ask = (message: object) => {
+    const answered = answer();
+    child.send(message);
+    return answered;
+  };
+  const kill = async () => {
+    child.kill('SIGKILL');
+    await exited;
+  };
+  afterTest(kill);
+  return {
+    pid: child.pid ?? -1,
+    /** Tries at a time, in milliseconds since 1970: `locked`, or the error's code and the process that it names. */
+    lock: (storeDir: string, at: number) => ask({ storeDir, at }),
+    release: () => ask({}),
+    kill,
+  };
 }
 
 describe('a store', () => {
@@ -106,7 +139,7 @@ describe('a store', () => {
 
   it('a store goes to exactly one of several processes that want it at the same moment, round after round', async () => {
     const storeDir = await folderOfTest();
-    const all = await contenders(3);
+    const all = await Promise.all([contender(), contender(), contender()]);
     for (let round = 0; round < 60; round += 1) {
       const at = Date.now() + 8;
       const outcomes = await Promise.all(all.map((each) => each.lock(storeDir, at)));
@@ -117,8 +150,7 @@ describe('a store', () => {
       // The next round finds the lock of a dead process.
       if (round % 10 === 9) {
         await winner?.kill();
-        const [fresh] = await contenders(1);
-        if (fresh !== undefined && winner !== undefined) all[all.indexOf(winner)] = fresh;
+        all[outcomes.indexOf('locked')] = await contender();
       } else await winner?.release();
     }
   });

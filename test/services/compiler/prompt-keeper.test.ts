@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { checkedRequest } from '../../../src/contracts/checked.js';
 import {
   type CompileRequest,
@@ -14,6 +14,7 @@ import type { NatsPorts } from '../../../src/nats/open-nats.js';
 import { keptOf, PromptKeeper } from '../../../src/services/compiler/prompt-keeper.js';
 import { fact } from '../../support/builders.js';
 import { capturedLog } from '../../support/captured-log.js';
+import { fakeTimers } from '../../support/fake-timers.js';
 
 const SESSION = token('kept', 'session');
 const SECRET = `ghp_${'a1B2'.repeat(9)}`;
@@ -97,12 +98,7 @@ describe('what is kept of a prompt', () => {
 });
 
 describe('the keeper of prompts', () => {
-  beforeEach(() => {
-    vi.useFakeTimers();
-  });
-  afterEach(() => {
-    vi.useRealTimers();
-  });
+  fakeTimers();
 
   function keptPrompts() {
     const kept: KeptPrompt[] = [];

@@ -1,8 +1,9 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { DispatchDelivery } from '../../../src/engine/ports/dispatch-source.js';
 import { type Logger, silentLogger } from '../../../src/engine/ports/logger-and-clock.js';
 import { SessionLanes } from '../../../src/services/extractor/session-lanes.js';
 import { processRoundRobin, type WorkOutcome } from '../../../src/services/extractor/session-turns.js';
+import { fakeTimers } from '../../support/fake-timers.js';
 import { loggedWarnings } from '../../support/logged.js';
 
 const DONE: WorkOutcome = { kind: 'done' };
@@ -55,12 +56,7 @@ function turnsOn(
 }
 
 describe('work in turns', () => {
-  beforeEach(() => {
-    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
-  });
-  afterEach(() => {
-    vi.useRealTimers();
-  });
+  fakeTimers('setInterval', 'clearInterval');
 
   it('work in turns leaves no timer where the source cannot be consumed', async () => {
     const { turns } = turnsOn(async () => DONE, {

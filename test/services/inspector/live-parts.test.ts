@@ -1,12 +1,8 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { KeyThrottle } from '../../../src/services/inspector/live-feed.js';
+import { fakeTimers } from '../../support/fake-timers.js';
 
-beforeEach(() => {
-  vi.useFakeTimers();
-});
-afterEach(() => {
-  vi.useRealTimers();
-});
+fakeTimers();
 
 describe('a throttle by key', () => {
   it('a throttle tells the first at once, then the newest at most every so often, and once more when it is quiet', () => {

@@ -1,8 +1,9 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { ThroughlineError } from '../../../src/contracts/errors.js';
 import { type Finding, ok } from '../../../src/nats/doctor/server-findings.js';
 import { checkedHandler } from '../../../src/services/common/service-shell.js';
 import { createHealthQuery, type InstallationParts } from '../../../src/services/tools/health-query.js';
+import { fakeTimers } from '../../support/fake-timers.js';
 
 const NEVER = new Promise<never>(() => {});
 const PARTS: InstallationParts = {
@@ -20,12 +21,7 @@ function healthWith(
 }
 
 describe('health-show', () => {
-  beforeEach(() => {
-    vi.useFakeTimers();
-  });
-  afterEach(() => {
-    vi.useRealTimers();
-  });
+  fakeTimers();
 
   it('health-show puts all parts together', async () => {
     expect(await healthWith()({})).toEqual({
