@@ -45,10 +45,6 @@ export function isMissing(thrown: unknown): boolean {
   return code === 'ENOENT' || code === 'ENOTDIR';
 }
 
-export function fileFault(error: unknown): string {
-  return systemCode(error) === 'ENOENT' ? 'does not exist' : messageOf(error);
-}
-
 export function codeOf(thrown: unknown): ErrorCode {
   return thrown instanceof ThroughlineError ? thrown.code : 'internal';
 }

@@ -40,10 +40,8 @@ interface Earlier extends Worded<Line> {
 }
 
 /**
- * Returns the document with the ids that its tasks had.
- *
- * @param unnamed ids that the author has not written
- * @param isKnown true if there are results or claims under an id
+ * Returns the document with the ids that its tasks had. `unnamed` has those that the author has not written; `isKnown` is
+ * true if there are results or claims under an id.
  */
 export function withKeptIds(
   document: TasksDocument,

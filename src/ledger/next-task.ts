@@ -45,11 +45,7 @@ export interface PlanOutlook {
   readonly whyNone: string;
 }
 
-/**
- * Computes the state of a plan from its tasks and their results.
- *
- * @param isClaimed true for a task that an agent works on
- */
+/** Computes the state of a plan from its tasks and results; `isClaimed` is true for a task that an agent works on. */
 export function outlookOf(
   tasks: readonly ProgressTask[],
   results: TaskResults = NO_RESULTS,

@@ -1,8 +1,7 @@
 import { type CompileRequest, type Including, includes } from '../contracts/compile-request.js';
 import { assertNever } from '../contracts/errors.js';
-import type { ReplyPart } from '../contracts/kinds.js';
-import { RECENT_STEPS } from '../contracts/kinds.js';
-import { type LearningsInPrompt, NO_LEARNINGS } from '../memory/learnings/learnings-state.js';
+import { RECENT_STEPS, type ReplyPart } from '../contracts/kinds.js';
+import { formatLearning, type LearningsInPrompt, NO_LEARNINGS } from '../memory/learnings/learnings-state.js';
 import type { WordVectors } from '../memory/search/word-vectors.js';
 import { factsOf, type SessionState, seenState, tracesOf } from '../memory/session/session-state.js';
 import { compactedReport, recentLines, summarise } from '../memory/traces/trace-summary.js';
@@ -21,6 +20,7 @@ import {
   type ShownItem,
   titled,
   toolCommand,
+  wholeItems,
 } from './fill-prompt.js';
 import { ITERATION } from './iteration-prompt.js';
 import { placeholdersOf } from './iteration-template.js';
@@ -36,7 +36,6 @@ import {
   describeLearnings,
   describeLines,
   joinedParts,
-  learningItems,
   learningsPart,
   learningsShown,
   notesPart,
@@ -129,7 +128,7 @@ function compileKind<Request extends CompileRequest, Section extends string, Own
   };
   const memory = cappedMemory(
     memoryOf(state, query, room, words),
-    learningItems(learnings, isStart),
+    wholeItems(learnings.ranked.map((each) => formatLearning(each, isStart))),
     request.maxTokens,
   );
   const at = {

@@ -157,16 +157,7 @@ function ended(text: string): string {
   return /[.!?]$/.test(text) ? '' : '.';
 }
 
-/** Tells of similar tasks with the same files that have no line of their own. */
-export function alikePart(count: number): string[] {
-  return count === 0 ? [] : [`| ${count} more like it`];
-}
-
 const MAX_REPLACED = 60;
-
-export function fileLine({ path, why }: LikelyFile): string {
-  return `- ${quoted(path)} (${why})`;
-}
 
 export function perhapsLine(files: readonly LikelyFile[]): string {
   return `Perhaps: ${files.map(({ path }) => quoted(path)).join(', ')}`;

@@ -12,25 +12,14 @@ import type {
   PromptLine,
 } from '../contracts/replies/compile-reply.js';
 import type { RankedFact, SessionFact, WeighedFact } from '../memory/facts/fact-types.js';
-import {
-  formatLearning,
-  formatRelevantLearnings,
-  type LearningsInPrompt,
-} from '../memory/learnings/learnings-state.js';
+import { formatRelevantLearnings, type LearningsInPrompt } from '../memory/learnings/learnings-state.js';
 import type { LikelyFile } from '../memory/search/likely-files.js';
 import { type ResolvedSettings, resolvedSettings } from '../memory/session/charter.js';
 import type { SessionState } from '../memory/session/session-state.js';
 import { DEFAULT_SUMMARY_TOKENS } from '../memory/traces/trace-summary.js';
 import { defined } from '../shared/collections.js';
 import { approximateTokenizer, type Tokenizer } from '../shared/text.js';
-import {
-  type Item,
-  type Sections,
-  type Shown,
-  type ShownItem,
-  type Stretch,
-  wholeItems,
-} from './fill-prompt.js';
+import type { Sections, Shown, ShownItem, Stretch } from './fill-prompt.js';
 import {
   type CappedMemory,
   CONSIDERED,
@@ -191,10 +180,6 @@ function noteOrigin(
 
 export function originOf({ sourceTaskId: task, sourceSequence: dispatch, eventSequence }: SessionFact) {
   return { task, dispatch, eventSequence };
-}
-
-export function learningItems(learnings: LearningsInPrompt, isScored: boolean): Item[] {
-  return wholeItems(learnings.ranked.map((each) => formatLearning(each, isScored)));
 }
 
 export function learningsShown(learnings: LearningsInPrompt, shown: readonly ShownItem[]): LearningsInPrompt {

@@ -17,7 +17,7 @@ import { queryPaths } from '../memory/search/path-table.js';
 import { isRoutine, isTelling, queryTokens } from '../memory/search/tokens.js';
 import { closenessTo, type WordVectors } from '../memory/search/word-vectors.js';
 import { factsOf, ledgersOf, pastOf, type SessionState } from '../memory/session/session-state.js';
-import { recordOf } from '../shared/text.js';
+import { quoted, recordOf } from '../shared/text.js';
 import {
   type Item,
   isShortened,
@@ -28,16 +28,7 @@ import {
   type Stretch,
   wholeItems,
 } from './fill-prompt.js';
-import {
-  alikePart,
-  demandsPart,
-  fileLine,
-  filesPart,
-  laterPart,
-  type NoteContext,
-  noteItem,
-  perhapsLine,
-} from './note-items.js';
+import { demandsPart, filesPart, laterPart, type NoteContext, noteItem, perhapsLine } from './note-items.js';
 import { isForOthers } from './task-text.js';
 
 /** The session context as notes: relevant knowledge for a task, by importance. */
@@ -230,17 +221,19 @@ export function memoryOf(state: SessionState, query: MemoryAsked, room: number, 
   const moreOfTask = ({ sourceTaskId: task, object: summary }: SessionFact): string[] => {
     if (shownTasks.has(task)) return [];
     shownTasks.add(task);
+    const alike = alikeOf.get(task) ?? 0;
     const unsaid = store.findingsOf(task).filter(({ object }) => !shownAbove.has(object));
     return [
       ...(isSentBack(ledgers.get(task)) ? ['| Sent back by its review'] : []),
       ...demandsPart(unsaid, summary),
       ...filesPart((filesOf.get(task) ?? []).filter((path) => !gone.includes(path))),
-      ...alikePart(alikeOf.get(task) ?? 0),
+      // Similar tasks with the same files have no line of their own.
+      ...(alike > 0 ? [`| ${alike} more like it`] : []),
     ];
   };
   const context = contextOf(state, query.now, gone);
   const sections = recordOf(NOTE_SECTIONS, (name): Item[] => {
-    if (name === 'files') return wholeItems(files.map(fileLine));
+    if (name === 'files') return wholeItems(files.map(({ path, why }) => `- ${quoted(path)} (${why})`));
     if (name === 'perhaps') return wholeItems(perhaps.length === 0 ? [] : [perhapsLine(perhaps)]);
     return facts[name].map((hit) => {
       const { sourceTaskId: task } = hit.fact;

@@ -37,10 +37,8 @@ const KINDS: Readonly<Record<'allow' | 'once' | 'reject', readonly PermissionOpt
 };
 
 /**
- * Returns an agent that is driven through the Agent Client Protocol: a shell command that speaks it on its standard input and
- * output. Each call is a process with one session.
- *
- * @throws ThroughlineError `config_invalid`, from a call whose command cannot be started or opens no session
+ * Returns an agent that speaks the Agent Client Protocol on its standard input and output; each call is a process with one
+ * session. A call throws ThroughlineError `config_invalid` if its command cannot be started or opens no session.
  */
 export function acpAgent(command: string, place: CommandPlace, permission: OnPermission): Agent {
   return async (call) => {

@@ -25,10 +25,8 @@ const NOT_STARTED: ReadonlySet<number | null> = new Set([126, 127]);
 const MAX_FAULT = 300;
 
 /**
- * Returns an agent that runs a shell command. The command reads its prompt from standard input, or from the file at
- * `{prompt_file}`, and writes its answer to standard output. Each call runs in a process group of its own.
- *
- * @throws ThroughlineError `config_invalid`, from a call whose command cannot be started
+ * Returns an agent that runs a shell command in a process group of its own. It reads its prompt from standard input or from
+ * `{prompt_file}`, and writes its answer to standard output. A call throws `config_invalid` if it cannot be started.
  */
 export function commandAgent(command: string, place: CommandPlace): Agent {
   return async (call) => {

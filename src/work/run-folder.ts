@@ -29,10 +29,8 @@ const MAX_RECORD = 4096;
 export type RunFolder = ReturnType<typeof openRunFolder>;
 
 /**
- * Opens the folder of the logs and prompts of a session's runs, in the user's state directory and never in a repository, for a
- * run in a checkout. Kills the agents that a killed run left behind.
- *
- * @throws ThroughlineError `conflict` if another run works in this checkout
+ * Opens the folder of the logs and prompts of a session's runs in a checkout: in the user's state directory, never in a
+ * repository. Kills the agents that a killed run left. Throws ThroughlineError `conflict` if another run works there.
  */
 export function openRunFolder(stateDir: string, directory: string, session: string) {
   const checkout = checkoutOf(directory);

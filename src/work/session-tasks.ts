@@ -142,10 +142,8 @@ const PASSING: ReadonlySet<string> = new Set(['not_caught_up', 'conflict', 'rate
 export type PatientSession = ReturnType<typeof patientSession>;
 
 /**
- * Returns access to a session that retries temporary failures.
- *
- * @param patienceMs time that one request is retried before its failure ends the run, in milliseconds
- * @param onWaiting called with the first failure of a request that is retried
+ * Returns access to a session that retries temporary failures, each request for `patienceMs` before its failure ends the run.
+ * `onWaiting` is called with the first failure of a request.
  */
 export function patientSession(
   client: ThroughlineClient,

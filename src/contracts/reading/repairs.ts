@@ -90,9 +90,3 @@ export function repairsInWords({ repairs, repairsOmitted = 0 }: Repaired): strin
   const more = repairsOmitted > 0 ? `; and ${repairsOmitted} more` : '';
   return `read with ${counted(total, 'repair')}: ${repairs.map(repairInWords).join('; ')}${more}`;
 }
-
-export function countByKind(repairs: readonly Repair[]): Record<string, number> {
-  const counts: Record<string, number> = {};
-  for (const { kind, count = 1 } of repairs) counts[kind] = (counts[kind] ?? 0) + count;
-  return counts;
-}

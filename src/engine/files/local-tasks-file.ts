@@ -2,7 +2,7 @@ import { constants, type Stats } from 'node:fs';
 import { type FileHandle, lstat, open, realpath } from 'node:fs/promises';
 import { dirname, isAbsolute, relative, resolve, sep } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { codeOf, fileFault } from '../../contracts/errors.js';
+import { codeOf, messageOf, systemCode } from '../../contracts/errors.js';
 import { MAX_DOCUMENT, REQUIREMENTS_FILES } from '../../contracts/plan-requests.js';
 import { MAX_PLAN_BYTES, readRegularFile } from './user-state.js';
 
@@ -137,7 +137,7 @@ async function faultless<T>(work: () => Promise<Found<T>>): Promise<Found<T>> {
   try {
     return await work();
   } catch (error) {
-    return { fault: fileFault(error) };
+    return { fault: systemCode(error) === 'ENOENT' ? 'does not exist' : messageOf(error) };
   }
 }
 

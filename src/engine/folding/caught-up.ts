@@ -16,9 +16,8 @@ export function waitLimit(): ConcurrencyLimit {
 }
 
 /**
- * Loads a session once it has folded a dispatch (read your writes).
- *
- * @throws ThroughlineError `not_caught_up` after `timeoutMs`, with the session's sequence; `rate_limited` if too many wait
+ * Loads a session once it has folded a dispatch (read your writes). Throws `not_caught_up` after `timeoutMs`, with the
+ * session's sequence, and `rate_limited` if too many wait.
  */
 export async function caughtUp(
   { reader, log, waiters }: { reader: SessionReader; log: SessionLog; waiters: ConcurrencyLimit },

@@ -96,10 +96,8 @@ export class StateReader<State extends Sequenced, Event extends { readonly type:
   }
 
   /**
-   * Returns the state with everything stored when this was called.
-   *
-   * @param between pauses after every few events, until a caller without pauses waits for the same key: for background work,
-   * since a fold of thousands of events would slow everything else down
+   * Returns the state with everything stored when this was called. `between` pauses after every few events, until a caller
+   * without pauses waits for the same key: in the background, a fold of thousands would slow everything else down.
    */
   load(key: Token, between?: () => Promise<void>): Promise<Loaded<State>> {
     const reads = this.#reads.get(key) ?? { running: undefined, next: undefined, between };

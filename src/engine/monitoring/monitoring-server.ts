@@ -39,10 +39,8 @@ interface MonitoringServer {
 }
 
 /**
- * Serves the monitoring pages on a port of their own. They hold counts and names of the code, so every host may ask.
- *
- * @param port 0 for any free one
- * @throws ThroughlineError `config_invalid` if it cannot listen on the port
+ * Serves the monitoring pages on a port of their own, 0 for any free one. They hold counts and names of the code, so every
+ * host may ask. Throws ThroughlineError `config_invalid` if it cannot listen on the port.
  */
 export async function startMonitoringServer(
   monitoring: Monitoring,

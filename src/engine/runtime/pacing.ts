@@ -173,8 +173,3 @@ export function limitedWarnings(
 }
 
 export const systemClock: Clock = () => new Date().toISOString();
-
-/** @param now milliseconds since 1970 */
-export function clockBy(now: () => number): Clock {
-  return () => new Date(now()).toISOString();
-}

@@ -1,21 +1,14 @@
-import type { Retraction } from '../../contracts/fact-requests.js';
 import { KEPT } from '../../contracts/kept-limits.js';
 import {
   type FactTag,
   kindOf,
   ORIGINS,
-  type Origin,
   ROLES,
   type Role,
   rolesOf,
   type Severity,
 } from '../../contracts/kinds.js';
-import type {
-  Ended,
-  StatementScope,
-  statementEnds,
-  recordedFact as storedFact,
-} from '../../contracts/recorded-fact.js';
+import type { StatementScope, recordedFact as storedFact } from '../../contracts/recorded-fact.js';
 import { BLOCKED_BY, RELATIONS } from '../../contracts/relations.js';
 import type { answerView, note } from '../../contracts/replies/session-reply.js';
 import type { ResultOf } from '../../contracts/results.js';
@@ -23,60 +16,15 @@ import type { Output } from '../../contracts/schema-fields.js';
 import { hashOf } from '../../shared/hash.js';
 import { clipText, lengthOf, quoted } from '../../shared/text.js';
 import { fileWords } from '../search/path-table.js';
+import type { restored, storedSessionFact } from './stored-fact.js';
 
 /** The topic of a fact, for filtering. */
 export type SessionFactTag = FactTag;
 
 /** Something that a dispatch taught: `subject relation object`. Immutable; a closed copy has a `validTo`. */
-export interface SessionFact {
+export interface SessionFact extends Output<typeof storedSessionFact> {
   /** `createFactId` of its three fields. */
   readonly id: string;
-  readonly subject: string;
-  readonly relation: string;
-  readonly object: string;
-  readonly tags: readonly SessionFactTag[];
-  /** Severity of a finding. */
-  readonly severity?: Severity | undefined;
-  /** The reviewer's suggested fix of a finding. */
-  readonly fix?: string | undefined;
-  /** Arrival of the dispatch, ISO 8601 in UTC. */
-  readonly validFrom: string;
-  /** Arrival of the dispatch that closed it, ISO 8601 in UTC; absent while valid. */
-  readonly validTo?: string;
-  /** Sequence of the dispatch that closed it, together with `validTo`. */
-  readonly closedBy?: number;
-  readonly sourceTaskId: string;
-  readonly sourceRole: Role;
-  /** `DISPATCH` sequence, which orders facts. */
-  readonly sourceSequence: number;
-  /** Sequence of its session event; 0 before it is appended. */
-  readonly eventSequence: number;
-  /** 0 to 1; 1 for rules that read a field. */
-  readonly confidence: number;
-  /** Who states it; absent for an agent. */
-  readonly origin?: Origin;
-  /** The person who noted it. */
-  readonly by?: string;
-  /** Id of the statement, such as `M7`. */
-  readonly ref?: string;
-  /** Where it holds; absent for everywhere. */
-  readonly scope?: StatementScope;
-  /** True if its dispatch is from before the session. */
-  readonly history?: true;
-  /** Who withdrew it, and why: it stays closed, and closes every later fact with its text. */
-  readonly retracted?: Retraction;
-  /** Id of the retracted fact that it replaces. */
-  readonly corrects?: string;
-  /** The statement that closed it, together with `validTo`. */
-  readonly ended?: Ended;
-  /** The note that it is, whole. */
-  readonly note?: Note;
-  /** The statements that it ends, if a command stated it. */
-  readonly ends?: Output<typeof statementEnds>;
-  /** The answer to a question that it is. */
-  readonly answer?: Answer;
-  /** Who made it hold again: what dispatches up to this one say against it does not count. */
-  readonly restored?: Restored;
 }
 
 /** A note for later agents. */
@@ -86,13 +34,7 @@ export type Note = Output<typeof note>;
 export type Answer = Output<typeof answerView>;
 
 /** The return of a statement by a person. */
-export interface Restored {
-  readonly by: string;
-  /** ISO 8601 in UTC. */
-  readonly at: string;
-  /** The newest dispatch that the person had seen. */
-  readonly after: number;
-}
+export type Restored = Output<typeof restored>;
 
 /** The part of a fact that its event stores; the dispatch beside it has the rest. */
 export type RecordedFact = Output<typeof storedFact>;
@@ -220,11 +162,7 @@ function escaped(field: string): string {
     : field;
 }
 
-/**
- * Makes a recorded fact from raw text: each field in one quoted, clipped line; `undefined` if one is empty.
- *
- * @param finding severity and suggested fix of a finding
- */
+/** Makes a fact from raw text: fields are quoted, clipped lines; `undefined` if one is empty. `finding`: severity and fix. */
 export function recordedFact(
   subject: string,
   relation: string,

@@ -115,10 +115,8 @@ export function restoreLearnings(state: LearningState, { data }: Checkpoint): vo
 }
 
 /**
- * Removes a session from a project's state: its evidence, and the proposals that only it supports. A learning belongs to
- * the project: it stays, unless `withLearnings` is set, without its source.
- *
- * @returns `changed`: how many proposals and demands of reviews have lost something
+ * Removes a session from a project's state: its evidence, and the proposals that only it supports. Learnings stay without their
+ * source, unless `withLearnings` is set. `changed` counts the proposals and demands that have lost something.
  */
 export function withoutSession(
   state: LearningState,

@@ -386,11 +386,7 @@ function unpacked(text: string) {
 
 const MAX_TASKS = 10;
 
-/**
- * Returns the files that results touched, the most used first, then by path, and the number of all that match.
- *
- * @param text words that the path contains, in any order and case
- */
+/** Returns the files that results touched and whose path has the words, most used first, then by path, and their number. */
 export function touchedFiles(
   past: PastResults,
   { text = '', limit }: { readonly text?: string | undefined; readonly limit: number },

@@ -59,10 +59,8 @@ export function carriedBy({ data }: Checkpoint, sequence: number): SessionStateJ
 }
 
 /**
- * Replaces the state with the checkpoint's. An unreadable checkpoint is ignored if the events before it were folded,
- * since the state is then already complete.
- *
- * @throws ThroughlineError `schema_invalid` if the log begins with an unreadable checkpoint
+ * Replaces the state with the checkpoint's. Ignores an unreadable one if the events before it were folded, since the state is
+ * then complete already. Throws ThroughlineError `schema_invalid` if the log begins with one.
  */
 export function restoreCheckpoint(
   state: SessionState,

@@ -1,18 +1,9 @@
 import { z } from 'zod';
 import { storedJson } from '../../contracts/checked.js';
 import { messageOf } from '../../contracts/errors.js';
-import { retraction } from '../../contracts/fact-requests.js';
-import { FACT_TAGS, ORIGINS, ROLES, SEVERITIES } from '../../contracts/kinds.js';
+import { ROLES } from '../../contracts/kinds.js';
 import { leftTask } from '../../contracts/plan-requests.js';
-import { ended, statementEnds, statementScope } from '../../contracts/recorded-fact.js';
-import {
-  answerView,
-  inboxMessage,
-  iterationView,
-  note,
-  planClaim,
-  taskView,
-} from '../../contracts/replies/session-reply.js';
+import { inboxMessage, iterationView, planClaim, taskView } from '../../contracts/replies/session-reply.js';
 import { RESULT_KEY_LENGTH } from '../../contracts/results.js';
 import { STALL_SIGNALS } from '../../contracts/session-meta-events.js';
 import { taskLedger } from '../../ledger/task-ledger.js';
@@ -20,6 +11,7 @@ import { ordered } from '../../shared/collections.js';
 import { clipText, oneLine } from '../../shared/text.js';
 import { InMemorySessionFactStore } from '../facts/fact-store.js';
 import { factId, groupOf, isBare } from '../facts/fact-types.js';
+import { storedSessionFact } from '../facts/stored-fact.js';
 import { PastResults } from '../search/past-results.js';
 import { tracesFromJson, tracesJson, tracesToJson } from '../traces/session-traces.js';
 import { charterJson, runJson } from './charter.js';
@@ -39,42 +31,13 @@ const task = taskView.omit({
   ...{ unresolved: true, result: true, claimed_by: true, claimed_at: true, handover: true },
 });
 
-const factJson = z.object({
-  subject: z.string(),
-  relation: z.string(),
-  object: z.string(),
-  tags: z.array(z.enum(FACT_TAGS)),
-  severity: z.enum(SEVERITIES).exactOptional(),
-  fix: z.string().exactOptional(),
-  validFrom: z.string(),
-  sourceTaskId: z.string(),
-  sourceRole: z.enum(ROLES),
-  sourceSequence: z.number(),
-  eventSequence: z.number(),
-  confidence: z.number(),
-  origin: z.enum(ORIGINS).exactOptional(),
-  by: z.string().exactOptional(),
-  ref: z.string().exactOptional(),
-  scope: statementScope.exactOptional(),
-  validTo: z.string().exactOptional(),
-  closedBy: z.number().exactOptional(),
-  history: z.literal(true).exactOptional(),
-  retracted: retraction.exactOptional(),
-  corrects: z.string().exactOptional(),
-  ended: ended.exactOptional(),
-  note: note.exactOptional(),
-  ends: statementEnds.exactOptional(),
-  answer: answerView.exactOptional(),
-  restored: z.object({ by: z.string(), at: z.string(), after: z.number() }).exactOptional(),
-});
-
 export const stateJson = z.object({
   limits: z.object({ maxFacts: z.number(), stall: z.record(z.enum(STALL_SIGNALS), z.number()) }),
   last_event_at: z.string(),
   started_at: z.string(),
   ref_floor: z.number().exactOptional(),
   settled: z.object({ counts: dispatchCounts, ledgers: z.array(taskLedger) }),
-  facts: z.array(factJson),
+  facts: z.array(storedSessionFact),
   rejections: z.array(knownRejection),
   past: z.object({
     total: z.number(),
@@ -110,7 +73,7 @@ export function stateToJson(state: SessionState) {
     started_at: state.startedAt,
     ...(state.refFloor > 0 && { ref_floor: state.refFloor }),
     settled: { counts: settled.counts, ledgers: [...settled.ledgers.values()] },
-    facts: settled.facts.all().map(({ id: _, ...fact }) => ordered(fact, factJson)),
+    facts: settled.facts.all().map(({ id: _, ...fact }) => ordered(fact, storedSessionFact)),
     rejections: settled.rejections,
     past: settled.past.toJSON(),
     board_results: [...settled.boardResults.values()],

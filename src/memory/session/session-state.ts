@@ -23,18 +23,11 @@ import type { Answer, RecordedFact } from '../facts/fact-types.js';
 import { PastResults } from '../search/past-results.js';
 import { knownAs } from '../search/path-table.js';
 import { tokens } from '../search/tokens.js';
-import { addDispatch, addPending, copyOfTraces, emptyTraces, type Traces } from '../traces/session-traces.js';
+import { addDispatch, addPending, emptyTraces, type Traces } from '../traces/session-traces.js';
 import { type Charter, type Run, resolvedSettings } from './charter.js';
 import { countResult, type DispatchFold, DispatchWindow } from './dispatch-window.js';
 import type { IterationHistory } from './iterations.js';
-import {
-  addBoardResult,
-  type BoardResult,
-  claimOf,
-  emptyBoard,
-  movedBoard,
-  type TaskBoard,
-} from './task-board.js';
+import { addBoardResult, type BoardResult, claimOf, movedBoard, type TaskBoard } from './task-board.js';
 
 /** Limits that shape the fold; a snapshot with other limits is not used. */
 export interface SessionLimits {
@@ -202,7 +195,7 @@ export function emptyState(session: string, limits: SessionLimits = DEFAULT_LIMI
     charter: { status: 'open' },
     run: undefined,
     left: [],
-    board: emptyBoard(),
+    board: { tasks: new Map(), lastNumber: 0, deleted: new Map(), claims: new Map() },
     notebook: { inbox: new Map(), lastMessage: 0, lastNote: 0 },
     history: { iterations: [] },
     sequence: 0,
@@ -382,7 +375,7 @@ export function dispatchFold(limits: SessionLimits): DispatchFold<DispatchEntry,
       facts: facts.copy(),
       counts: { ...counts },
       ledgers: new Map(ledgers),
-      traces: copyOfTraces(traces),
+      traces: { ...traces, intents: new Map(traces.intents), pending: [...traces.pending] },
       results: new Set(results),
       rejections: [...rejections],
       past: past.copy(),

@@ -46,10 +46,6 @@ export type TaskEvent = EventOf<
 
 const OPEN: ReadonlySet<TaskStatus> = new Set<TaskStatus>(['remaining', 'in_progress', 'blocked']);
 
-export function emptyBoard(): TaskBoard {
-  return { tasks: new Map(), lastNumber: 0, deleted: new Map(), claims: new Map() };
-}
-
 export function isOpen(task: Task): boolean {
   return OPEN.has(task.status);
 }

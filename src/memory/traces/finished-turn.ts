@@ -227,11 +227,7 @@ function ranOf({ command, tool, action }: RecordedEntry): string[] {
   return commandParts(command).filter((part) => effectOfPart(part) === 'run');
 }
 
-/**
- * The first sentence of a request that says something, and does not only say that something follows.
- *
- * @param stated rules and choices of the request, which have lines of their own
- */
+/** Returns the first sentence of a request that says something of its own; those `stated` have lines of their own. */
 export function requestIn(request: string, stated: readonly string[] = []): string {
   const lines = request.split('\n').map((line) => line.trimEnd());
   // The line below a label is a title.

@@ -41,11 +41,6 @@ export function without<T>(list: KeptList<T>, isGone: (item: T) => boolean): Kep
   return list.items.some(isGone) ? { ...list, items: list.items.filter((item) => !isGone(item)) } : list;
 }
 
-/** "12", or "60 or more" where some were forgotten. */
-export function sizeSaid({ items, more }: KeptList<unknown>): string {
-  return more ? `${items.length} or more` : String(items.length);
-}
-
 const keptTexts = keptListOf(z.string()).meta({
   id: 'KeptTexts',
   description: 'The newest texts of a list.',

@@ -134,11 +134,7 @@ const CONSTRAINT = /\b(must|never|always|only|do not|don['’]t)\b|必须|不得
 export const MAX_CONSTRAINTS = 30;
 const MAX_CONSTRAINT = 240;
 
-/**
- * Each constraint of a text once, as one line, in the order of the text.
- *
- * @returns more than `MAX_CONSTRAINTS` are cut, and `leftOut` says how many
- */
+/** Returns each constraint of a text once, as one line, in order; `leftOut` counts those above `MAX_CONSTRAINTS`. */
 function constraintsOf(text: string): { readonly texts: readonly string[]; readonly leftOut: number } {
   const sentences = paragraphsOf(text)
     .flatMap((paragraph) => sentencesOf(paragraph.text))

@@ -4,12 +4,7 @@ import { KEPT } from '../../contracts/kept-limits.js';
 import { type Verdict, verdictIn } from '../../contracts/kinds.js';
 import type { Output } from '../../contracts/schema-fields.js';
 import type { DispatchOutcome, EventOf } from '../../contracts/session-events.js';
-import {
-  pinnedText,
-  type RecordedEntry,
-  recordedEntry,
-  type StoredEntry,
-} from '../../contracts/trace-entry.js';
+import { pinnedText, type RecordedEntry, recordedEntry } from '../../contracts/trace-entry.js';
 import type { TracesListed } from '../../contracts/trace-requests.js';
 import { clipText, quoted } from '../../shared/text.js';
 import { addEntry, emptyTrace, type IntentTrace, intentTrace, pin } from './intent-trace.js';
@@ -59,10 +54,6 @@ export function emptyTraces(): Traces {
   return { intents: new Map(), withoutIntent: 0, malformed: 0, pending: [], appendedUntil: '' };
 }
 
-export function copyOfTraces(traces: Traces): Traces {
-  return { ...traces, intents: new Map(traces.intents), pending: [...traces.pending] };
-}
-
 export function tracesToJson({ intents, withoutIntent, malformed, pending }: Traces) {
   return { intents: [...intents.values()], without_intent: withoutIntent, malformed, pending };
 }
@@ -88,7 +79,8 @@ export function addAppended(traces: Traces, { at, data }: EventOf<'trace.appende
   traces.malformed += data.malformed;
   const place = pending.findLastIndex((pendingEntry) => pendingEntry.at <= at) + 1;
   const pins = (data.pins ?? []).map((pin) => ({ at, pin }));
-  pending.splice(place, 0, ...data.entries.map((entry) => ({ at, entry: withoutStored(entry) })), ...pins);
+  // The state keeps the line of an output; the event has it for those who ask.
+  pending.splice(place, 0, ...data.entries.map(({ stored: _, ...entry }) => ({ at, entry })), ...pins);
   let size = pending.reduce((sum, pendingEntry) => sum + sizeOf(pendingEntry), 0);
   while (pending.length > MAX_PENDING || size > MAX_PENDING_SIZE) {
     const [oldest] = pending.splice(0, 1);
@@ -123,11 +115,6 @@ function addFirst(traces: Traces, count: number): void {
 function addOne(traces: Traces, pendingEntry: PendingEntry): void {
   if ('entry' in pendingEntry) traceEntry(traces, pendingEntry.entry);
   else change(traces, pendingEntry.pin.intent, (trace) => pin(trace, pendingEntry.pin.text));
-}
-
-/** The state keeps the line of an output; the event has it for those who ask. */
-function withoutStored({ stored: _, ...entry }: StoredEntry): RecordedEntry {
-  return entry;
 }
 
 function traceEntry(traces: Traces, { at: _at, ...entry }: RecordedEntry): void {

@@ -6,7 +6,6 @@ import {
   isRequest,
   type KeptList,
   type KeyedText,
-  sizeSaid,
   stillOpen,
   without,
 } from './intent-trace.js';
@@ -150,7 +149,7 @@ function linesOf<T>(list: KeptList<T>, textOf: (item: T) => string = String): Li
   for (const text of list.items.map(textOf).reverse()) counts.set(text, (counts.get(text) ?? 0) + 1);
   return {
     lines: [...counts].map(([text, count]) => (count === 1 ? text : `${count} × ${text}`)),
-    total: sizeSaid({ ...list, items: [...counts.keys()] }),
+    total: list.more ? `${counts.size} or more` : String(counts.size),
   };
 }
 

@@ -125,10 +125,8 @@ export async function readLast(
 }
 
 /**
- * Returns the first message of some subjects from a sequence on, or `undefined`. Unlike a batch, it does not make the server
- * count pending messages, which is slow among many other messages.
- *
- * @throws the client's errors: no answer, no stream, no permission
+ * Returns the first message of some subjects from a sequence on, or `undefined`. Unlike a batch, it makes the server count no
+ * pending messages, which is slow among many others. Throws the client's errors: no answer, stream or permission.
  */
 export function readNext(
   connection: NatsConnection,

@@ -23,10 +23,8 @@ interface NewestPage {
 }
 
 /**
- * Reads a page of messages, newest first. The server reads only forwards, so the start is found by a search that asks how many
- * messages follow a sequence, in about twenty steps at most.
- *
- * @throws as `readStream`
+ * Reads a page of messages, newest first. The server reads only forwards, so a search finds the start, in about twenty steps,
+ * by how many messages follow a sequence. Throws as `readStream`.
  */
 export async function newestPage(
   connection: NatsConnection,

@@ -77,12 +77,7 @@ export function shardActivity({ connection, jsm, timeoutMs }: ErasePorts) {
 /** The server allows 1,024 subjects per request; some may be added after the count. */
 const SUBJECTS_AT_ONCE = 500;
 
-/**
- * Returns the newest message of some sessions of a shard, with few requests. Omits sessions without messages, and those for
- * which a lagging replica answers.
- *
- * @throws ThroughlineError as `readStream`
- */
+/** Returns the newest message of some sessions of a shard, except where a lagging replica answers. Throws as `readStream`. */
 async function newestInShard(
   connection: NatsConnection,
   { stream, last, sessions }: ShardCounts,

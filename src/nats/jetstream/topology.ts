@@ -147,10 +147,8 @@ const SHARD_DEDUPE_MS = 30_000;
 export const SHARDS = 'throughline.shards';
 
 /**
- * Creates the stream of a session or shard, or finds it. Sequences of an earlier stream must not be reused: a snapshot or a
- * cached state would count as newer than the new events.
- *
- * @param highest highest sequence seen of it
+ * Creates the stream of a session or shard, or finds it. Sequences up to `highest`, seen in an earlier one, are not reused: a
+ * snapshot or a cached state would count as newer than the new events.
  */
 export async function createLogStream(
   jsm: JetStreamManager,

@@ -151,11 +151,8 @@ function keepDiscoverable(service: Service, maxPayload: () => number | undefined
 const FIRST_PAUSE_MS = 250;
 
 /**
- * Starts a service, and restarts it with backoff whenever the client has stopped it: a single denied subscription, for example
- * after a change of permissions, stops all endpoints for good.
- *
- * @returns stops it
- * @throws the error of the first start
+ * Starts a service, and restarts it with backoff when the client has stopped it: one denied subscription, as after a change of
+ * permissions, stops all endpoints for good. Returns a function that stops it; throws the error of the first start.
  */
 async function keepService(
   connection: NatsConnection,

@@ -113,10 +113,8 @@ function rowsOf(table: string): string[] {
 }
 
 /**
- * Takes the lock of a store, and ends the server that a killed process left on it. `storeDir` must exist and contain no
- * symbolic links.
- *
- * @throws ThroughlineError `store_in_use` with the holder's process, and the file system's error
+ * Takes the lock of a store, an existing path without links, and ends the server that a killed process left on it. Throws
+ * ThroughlineError `store_in_use` with the holder's process, and the file system's error.
  */
 export async function lockStore(
   storeDir: string,

@@ -66,11 +66,8 @@ export function cacheDirOf(env: Environment, home: string): string {
 }
 
 /**
- * Creates a folder and its parents. Node's recursive `mkdir` loops forever on a system that reports a missing parent, as in
- * `/proc`.
- *
- * @param mode mode of created folders
- * @throws the file system's error
+ * Creates a folder and its parents with a mode. Node's recursive `mkdir` loops forever on a system that reports a missing
+ * parent, as in `/proc`. Throws the file system's error.
  */
 export async function makeFolder(path: string, mode = 0o777): Promise<void> {
   if (existsSync(path)) return;

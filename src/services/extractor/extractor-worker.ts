@@ -9,7 +9,7 @@ import { codeOf, messageOf, ThroughlineError } from '../../contracts/errors.js';
 import { EVENT_VERSION } from '../../contracts/event.js';
 import { ROLES, type Role } from '../../contracts/kinds.js';
 import { EXTRACTOR_CONSUMER, parseDispatchSubject, type Token } from '../../contracts/names.js';
-import { countByKind, type Repair, repairInWords } from '../../contracts/reading/repairs.js';
+import { type Repair, repairInWords } from '../../contracts/reading/repairs.js';
 import {
   type AnyResult,
   compiledResult,
@@ -232,7 +232,7 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
     repairs: readonly Repair[],
   ): void {
     if (repairs.length === 0 || delivery !== 1) return;
-    addCounts(stats.repaired, countByKind(repairs));
+    for (const { kind, count = 1 } of repairs) addCounts(stats.repaired, { [kind]: count });
     const fields = { session, dispatch: sequence, repairs: repairs.map(repairInWords) };
     logger.info(fields, 'dispatch read with repairs');
   }

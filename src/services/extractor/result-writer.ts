@@ -74,10 +74,8 @@ export class ResultWriter {
   }
 
   /**
-   * Appends the event of a dispatch, unless one is stored. Resolves to how the dispatch counts, by this event or another one.
-   *
-   * @param again builds the event again, so that it is not held during the append
-   * @throws ThroughlineError `unavailable` if the log cannot be reached
+   * Appends the event of a dispatch, unless one is stored, and resolves to how the dispatch counts. `again` builds the event
+   * again, so that it is not held meanwhile. Throws ThroughlineError `unavailable` if the log cannot be reached.
    */
   record(session: Token, event: DispatchEvent, again: () => DispatchEvent): Promise<Counted> {
     const known = this.#known.get(session);

@@ -82,10 +82,8 @@ export class SessionLane {
   }
 
   /**
-   * Records a failed attempt. Attempts that started before the last pause do not extend the next one.
-   *
-   * @param begun round in which it started
-   * @returns milliseconds until the next attempt
+   * Records a failed attempt of a round, and returns the milliseconds until the next one. Attempts that started before the last
+   * pause do not extend the next one.
    */
   failed(begun: number, error: unknown, now: number, random: number): number {
     this.#failures += 1;
@@ -276,9 +274,8 @@ export class SessionLanes {
   }
 
   /**
-   * Settles a failure.
-   *
-   * @returns its redelivery delay in milliseconds, the waiting dispatches of its session to put back, and the breaker's state
+   * Settles a failure. Returns its redelivery delay in milliseconds, the waiting dispatches of its session to put back, and the
+   * breaker's state.
    */
   failed(job: Job, error: unknown) {
     const { now, random } = this.#options;

@@ -3,7 +3,7 @@ import type { Token } from '../../contracts/names.js';
 import type { SessionCommander, SessionReader } from '../../engine/folding/session-folding.js';
 import type { SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
 import type { EventRemoval } from '../../engine/ports/session-log.js';
-import { clockBy, pause } from '../../engine/runtime/pacing.js';
+import { pause } from '../../engine/runtime/pacing.js';
 import { type Checkpoint, checkpointOf } from '../../memory/session/checkpoint.js';
 import { answer, append } from '../../memory/session/commands/session-decision.js';
 import type { SessionState } from '../../memory/session/session-state.js';
@@ -148,7 +148,7 @@ export function lifecyclePorts(
     inBackground: projects.inBackground,
     caughtUp: () => feed.ready,
     store: nats.retention,
-    clock: clockBy(now),
+    clock: () => new Date(now()).toISOString(),
   };
 }
 

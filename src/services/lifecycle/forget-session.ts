@@ -53,10 +53,8 @@ export async function beginForgetting(
 }
 
 /**
- * Erases all sessions that are recorded as being forgotten.
- *
- * @param lease of all erasing: a second eraser could erase the new session of the name that starts after the first has finished
- * @throws ThroughlineError as the ports do, `conflict` if the lease is lost; can be repeated
+ * Erases all sessions that are recorded as being forgotten; can be repeated. It needs the lease of all erasing: another eraser
+ * could erase the next session of the name. Throws ThroughlineError as the ports do, `conflict` if the lease is lost.
  */
 export async function forgetSessions(ports: ForgetPorts, lease: HeldLease): Promise<void> {
   const { lifecycle, eraser, clock, pause, logger } = ports;
@@ -184,10 +182,8 @@ export async function checkpointProject(
 }
 
 /**
- * Answers `session-forget`, which only records it: the keeper erases, and a dry run tells if it still does. Repeating the request
- * itself could erase what a new session of the name has received since.
- *
- * @param isKeeperRunning returns true if a keeper answers
+ * Answers `session-forget`, which only records it: the keeper erases, and a dry run tells if it still does. Repeating the
+ * request could erase what a new session of the name has received. `isKeeperRunning` is true if a keeper answers.
  */
 export function createForgetTool(
   ports: Omit<ForgetPorts, 'index' | 'pause' | 'logger'>,

@@ -78,10 +78,8 @@ const SHOWN = 5;
 type Resolved<T> = { readonly found: T } | { readonly refusal: Decision };
 
 /**
- * Resolves an exact id, a bare number, or a unique prefix of at least three characters, ignoring case.
- *
- * @param what for messages: `task`, `note`, `message`
- * @param prefix of ids: `TAS`
+ * Resolves an exact id, a bare number, or a unique prefix of at least three characters, ignoring case. `what` is `task`,
+ * `note` or `message`, for messages; ids begin with `prefix`, such as `TAS`.
  */
 export function resolveId<T>(
   items: ReadonlyMap<string, T>,
