@@ -341,10 +341,7 @@ function whyNotJson(cleaned: string): string {
   }
 }
 
-/**
- * `jsonrepair` is quadratic for some texts. Within these limits of the length, and of the characters at which it may insert
- * something, the worst takes about 50 ms.
- */
+/** `jsonrepair` is quadratic for some texts: within these limits of length and of signs to repair at, it takes 50 ms. */
 export const MENDED = { characters: 32 * 1024, signs: 1024 } as const;
 
 const SIGNS = /["'`´“”‘’/\\\n\r[{(+]|\d\s/g;

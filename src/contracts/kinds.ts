@@ -201,10 +201,7 @@ export type Origin = (typeof ORIGINS)[number];
 
 /** The ways in which another statement has ended one, and the removal of a note. */
 export const ENDINGS = ['replaced', 'answered', 'settled', 'removed'] as const;
-/**
- * Why an id that a statement names ends nothing: no statement has it, it has ended, someone of higher rank said it, or the agent was
- * not shown it.
- */
+/** Why a statement's id ends nothing: it is unknown, ended, someone of higher rank said it, or the agent was not shown it. */
 export const NOT_ENDED = ['unknown', 'ended', 'rank', 'not_shown'] as const;
 
 export function bySeverity<Issue extends { readonly severity: Severity }>(issues: readonly Issue[]): Issue[] {

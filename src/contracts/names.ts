@@ -206,10 +206,7 @@ function twoDigits(shard: number): string {
   return shard.toString(16).padStart(2, '0');
 }
 
-/**
- * `sessions.<shard>.<session>.<path>`: the subject on which events for a shard are published. The stream stores them as
- * `session.<session>.<path>`, so readers use one name in both layouts.
- */
+/** `sessions.<shard>.<session>.<path>`, on which a shard's events are published; stored as `session.<session>.<path>`. */
 export function shardIntake(shard: number, session: Token, path: string): string {
   return `sessions.${twoDigits(shard)}.${session}.${path}`;
 }

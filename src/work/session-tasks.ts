@@ -141,10 +141,7 @@ const PASSING: ReadonlySet<string> = new Set(['not_caught_up', 'conflict', 'rate
 
 export type PatientSession = ReturnType<typeof patientSession>;
 
-/**
- * Returns access to a session that retries temporary failures, each request for `patienceMs` before its failure ends the run.
- * `onWaiting` is called with the first failure of a request.
- */
+/** Returns access to a session that retries temporary failures for `patienceMs`; `onWaiting` is called with the first. */
 export function patientSession(
   client: ThroughlineClient,
   session: string,

@@ -17,10 +17,7 @@ import {
 } from './shape.js';
 import { MAX_NAME, meantBy, OPPOSITES, plainName, VERDICT_WORDS } from './synonyms.js';
 
-/**
- * Reads a result, repairing fields by the rules of `repair-rules.ts`, skipping what stays invalid, and noting each
- * change. Only the task and the verdict are required, and both must be unambiguous.
- */
+/** Reads a result: repairs fields, skips what stays invalid, and notes each change. Task and verdict must be unambiguous. */
 type Reading =
   | { readonly ok: true; readonly task: string; readonly value: unknown; readonly repairs: Repairs }
   | ({ readonly ok: false } & Unreadable);

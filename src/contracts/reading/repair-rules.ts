@@ -1,10 +1,7 @@
 import { isObject } from '../../shared/text.js';
 import { list, plainName } from './synonyms.js';
 
-/**
- * The rules for a value of the wrong type, by the type that is wanted. Each returns the repaired value, `undefined` if there
- * is none. Pure, and none throws. `docs/how-to/publish-results.md` describes them.
- */
+/** Rules for a value of the wrong type, by the wanted type: each returns the repaired value, if any. Pure; none throws. */
 
 export type Json = Readonly<Record<string, unknown>>;
 

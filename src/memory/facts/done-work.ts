@@ -74,10 +74,7 @@ function spareOf(action: readonly string[], least: number): number {
   return action.length - Math.max(LEAST_WORDS, least * action.length);
 }
 
-/**
- * Returns words of an action of which work that did it names at least one: a number, or as many of its longest words as may
- * be missing and one more. Long words are rarer.
- */
+/** Returns words of an action of which the work that did it names at least one: a number, or enough of its longest words. */
 export function neededWords(action: readonly string[]): readonly string[] {
   const number = action.find((word) => /\d/.test(word));
   if (number !== undefined) return [number];

@@ -410,10 +410,7 @@ export interface ServerClock {
   close(): void;
 }
 
-/**
- * @param stream an existing one
- * @throws ThroughlineError `unavailable`, `permission_denied`
- */
+/** Opens the clock by an existing stream. Throws ThroughlineError `unavailable`, `permission_denied`. */
 export async function openServerClock(
   connection: NatsConnection,
   stream: string,

@@ -93,10 +93,7 @@ export class NatsConsumption implements DispatchConsumption {
     this.#pullers[0]?.pull();
   }
 
-  /**
-   * Slow start: one puller requests a single message; the other joins when something was settled. A process that was disconnected
-   * as a slow consumer would otherwise be disconnected again and again.
-   */
+  /** Slow start: one puller asks for one message, until it is settled; a slow consumer would be disconnected again and again. */
   #beginSlowly(): void {
     for (const puller of this.#pullers) puller.reset();
     this.#pullers[0]?.pull();
@@ -305,10 +302,7 @@ const WORKING = Buffer.from('+WPI');
 const DELIVERED =
   /^\$JS\.ACK\.(?:[^.]+\.[^.]+\.){1,2}(\d{1,15})\.(\d{1,15})\.\d+\.(\d{1,13})\d{6}\.\d+(?:\.|$)/;
 
-/**
- * A dispatch as JetStream delivers it. A class without closures and without the client's message: hundreds are alive at a time,
- * and what they retain is copied by each garbage collection.
- */
+/** A dispatch as JetStream delivers it: no closures and no client's message, which each garbage collection would copy. */
 export class NatsDelivery implements DispatchDelivery {
   readonly #connection: NatsConnection;
   readonly #reply: string;

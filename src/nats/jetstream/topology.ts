@@ -37,10 +37,7 @@ export const BEING_RESTORED =
 
 const BUCKETS = [names.LIFECYCLE_BUCKET, names.SNAPSHOT_BUCKET, names.TELEMETRY_BUCKET, names.INDEX_BUCKET];
 
-/**
- * The streams of an installation and their subjects, except session logs, leases and the record of the layout: each before
- * those that it derives from or refers to.
- */
+/** Streams and subjects, except session logs, leases and the layout: each before those it derives from or refers to. */
 export const STREAMS: ReadonlyMap<string, string> = new Map([
   ...BUCKETS.map((bucket) => [`KV_${bucket}`, `$KV.${bucket}.>`] as const),
   [names.PROMPTS_STREAM, names.PROMPTS_SUBJECTS],
@@ -138,10 +135,7 @@ export async function createLearningsStream(
   return createShared(jsm, config, highest, (key) => key.startsWith(names.PROJECT_KEY));
 }
 
-/**
- * Dedupe window of shards. At its start the server reads all events of that time, of thousands of sessions: long enough for a
- * lost answer, and no longer. The fold is idempotent anyway.
- */
+/** Dedupe window of shards: long enough for a lost answer, and no longer, as the server reads all of it at its start. */
 const SHARD_DEDUPE_MS = 30_000;
 
 export const SHARDS = 'throughline.shards';

@@ -8,10 +8,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 const PINNED = '2.15.0';
 const REPOSITORY = 'https://github.com/nats-io/nats-server';
 
-/**
- * The nats-server that Throughline installs and is tested with, and the oldest supported one. `docker-compose.yml` repeats the
- * image; a test compares the two.
- */
+/** The nats-server to install and test with, and the oldest supported one. `docker-compose.yml` repeats it, under test. */
 export const NATS_SERVER_PIN = {
   version: PINNED,
   /** Batch direct get and the stream features in use are stable since then. */
@@ -65,10 +62,7 @@ export function cacheDirOf(env: Environment, home: string): string {
   return join(base, 'throughline');
 }
 
-/**
- * Creates a folder and its parents with a mode. Node's recursive `mkdir` loops forever on a system that reports a missing
- * parent, as in `/proc`. Throws the file system's error.
- */
+/** Creates a folder with parents: Node's recursive `mkdir` loops forever in `/proc`. Throws the file system's error. */
 export async function makeFolder(path: string, mode = 0o777): Promise<void> {
   if (existsSync(path)) return;
   if (dirname(path) !== path) await makeFolder(dirname(path), mode);

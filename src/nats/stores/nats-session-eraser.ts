@@ -118,10 +118,7 @@ export class NatsSessionEraser {
     return this.#found(0, async () => (await this.#ports.jsm.streams.info(stream)).state.last_seq);
   }
 
-  /**
-   * A session's own stream is deleted with its files. It is purged first, because the server has shown old messages in a stream
-   * that was created again soon after a deletion.
-   */
+  /** A session's own stream is purged before it is deleted: the server has shown old messages in one created again soon. */
   async #eraseEvents({ stream, subjects }: Place, through: number): Promise<number> {
     if (names.sessionOfStream(stream) === undefined)
       return eraseMessages(this.#ports, stream, subjects, { through });

@@ -228,10 +228,7 @@ export function generationOf(lifecycle: Pick<SessionLifecycle, 'forgotten'>, ses
   return record?.at ?? '';
 }
 
-/**
- * Returns the sequence up to which data of a session must not be kept: its last one when it was forgotten, everything while it
- * is being forgotten, 0 if it never was.
- */
+/** Returns the sequence up to which a session must not be kept: all of it while it is being forgotten, 0 if it never was. */
 export function minRetainedSequence(lifecycle: ForgottenSessions, session: Token): number {
   const record = lifecycle.forgotten(session);
   return record?.status === 'forgetting' ? Number.MAX_SAFE_INTEGER : (record?.sequence ?? 0);

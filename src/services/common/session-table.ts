@@ -195,10 +195,7 @@ function knownOf({ work, ...figures }: Figures): KnownFigures {
   return { status, project, searchText, work, rank: needRank(figures), isStalled: stalled.length > 0, text };
 }
 
-/**
- * Keeps a table of sessions up to date: reads the index, compares it with the logs, then follows hints. It compares again
- * after each reconnect and periodically, because hints may be lost.
- */
+/** Keeps a table of sessions up to date by index, logs and hints; compares periodically, because hints may be lost. */
 interface SessionFeedOptions {
   readonly table: SessionTable;
   readonly log: Pick<SessionActivity, 'activity' | 'follow'>;

@@ -273,10 +273,7 @@ export class SessionLanes {
     this.#failures.delete(job.delivery.sequence);
   }
 
-  /**
-   * Settles a failure. Returns its redelivery delay in milliseconds, the waiting dispatches of its session to put back, and the
-   * breaker's state.
-   */
+  /** Settles a failure: returns the redelivery delay (ms), its session's dispatches to put back, and the breaker's state. */
   failed(job: Job, error: unknown) {
     const { now, random } = this.#options;
     const lane = this.#settle(job);

@@ -134,10 +134,7 @@ interface ThrottleOptions<Value> {
   readonly tell: (value: Value) => void;
 }
 
-/**
- * Throttles values by key: the first immediately, then only the newest per interval. After a quiet period the last value is
- * repeated, because it may have been announced before it was stored.
- */
+/** Throttles values by key: the first at once, then the newest per interval; the last is repeated, as it may come early. */
 export class KeyThrottle<Value> {
   readonly #options: ThrottleOptions<Value>;
   readonly #last = new Map<string, { readonly sentAt: number; readonly timer: NodeJS.Timeout }>();

@@ -79,10 +79,7 @@ interface NoteHarvesterOptions {
   readonly logger: Logger;
 }
 
-/**
- * Proposes learnings from the notes of sessions in the background. Each round looks at all notes of a session, so that one missed
- * by a crash or a fault is proposed with the next; known ones are skipped.
- */
+/** Proposes learnings from notes in the background. Each round reads all notes of a session, so that none stays missed. */
 export function noteHarvester(options: NoteHarvesterOptions) {
   const { reader, projects, inBackground, lifecycle, logger } = options;
   const harvest = async (session: Token) => {

@@ -95,10 +95,7 @@ function without(state: SessionState, claims: Claims): SessionState {
   };
 }
 
-/**
- * Takes the lease of a task, and claims it. A holder that has returned its work gives way, unless it renewed its lease since: a
- * run reviews under the lease of its implementer.
- */
+/** Takes the lease of a task and claims it. A holder that returned its work gives way, unless it renewed its lease since. */
 async function claimed(
   { command, leases, clock }: ClaimPorts,
   session: Token,
