@@ -8,10 +8,27 @@ import {
   proposedLine,
   rankedLine,
 } from '../../src/cli/learning-commands.js';
-import { learningOf, pendingProposal, SIMILAR, viewOf } from '../support/proposals.js';
+import type { ReplyTo } from '../../src/contracts/requests.js';
+import type { Proposal } from '../../src/memory/learnings/learnings-state.js';
+import { learning, proposal } from '../support/learnings.js';
 
 const plain = picocolors.createColors(false);
 const decided = { decidedBy: 'anna', decidedAt: 'noon' };
+
+const NAMED = { id: 'abcdef012345', content: 'Run the linter' };
+const LEARNING = learning(NAMED);
+/** The learning that says nearly the same. */
+const SIMILAR = { learning: '999999abcdef', content: 'Run the linter first', similarity: 0.75 };
+
+/** A proposal without a decision. */
+function pendingProposal(more: Partial<Proposal> = {}): Proposal {
+  return proposal({ ...NAMED, confidence: 0.82, method: 'manual', ...more });
+}
+
+/** What the service answers about a proposal. */
+function viewOf(of: Partial<Proposal> = {}, more: Partial<ReplyTo<'proposal.show'>> = {}) {
+  return { project: 'p', proposal: pendingProposal(of), learning: null, similar: null, sequence: 1, ...more };
+}
 
 describe('a line', () => {
   it.each([
@@ -37,11 +54,12 @@ describe('a line', () => {
   });
 
   it('a line about a learning shows a score where there is one', () => {
-    const learning = learningOf(pendingProposal());
-    expect(rankedLine(plain, { learning, score: 0.891 })).toBe(
+    expect(rankedLine(plain, { learning: LEARNING, score: 0.891 })).toBe(
       '[0.89] abcde  pattern         Run the linter',
     );
-    expect(rankedLine(plain, { learning, score: 0 })).toBe('-      abcde  pattern         Run the linter');
+    expect(rankedLine(plain, { learning: LEARNING, score: 0 })).toBe(
+      '-      abcde  pattern         Run the linter',
+    );
   });
 
   it('a line about a learning says why it is out of force', () => {
@@ -82,7 +100,7 @@ describe('a proposal in full', () => {
       'tags         a, b',
       'method       manual',
       'source       session demo, result 7, note NOT-1',
-      'proposed     2026-01-01T00:00:00Z',
+      'proposed     2026-01-01T00:00:00.000Z',
       'reason       too narrow',
       'similar      99999 (0.75) Run the linter first',
       'evidence     session demo, task 1, result 7',
@@ -90,11 +108,11 @@ describe('a proposal in full', () => {
   });
 
   it('a proposal in full shows the text of the learning that it was merged into', () => {
-    const proposal = pendingProposal({ status: 'accepted', ...decided, mergedInto: '999999abcdef' });
+    const merged = pendingProposal({ status: 'accepted', ...decided, mergedInto: '999999abcdef' });
     const shown = (content: string) =>
-      proposalFields(plain, viewOf(proposal, { learning: { ...learningOf(proposal), content } }));
+      proposalFields(plain, viewOf(merged, { learning: { ...LEARNING, content } }));
     expect(shown('Lint first').split('\n')).toContain('now          Lint first');
-    expect(shown(proposal.content)).not.toContain('now');
+    expect(shown(merged.content)).not.toContain('now');
   });
 });
 
@@ -102,13 +120,13 @@ describe('an outcome', () => {
   const accepted = pendingProposal({ status: 'accepted', ...decided });
 
   it.each([
-    ['abcde accepted: Run the linter', viewOf(accepted, { learning: learningOf(accepted) })],
+    ['abcde accepted: Run the linter', viewOf(accepted, { learning: LEARNING })],
     ['abcde rejected: Run the linter', viewOf({ status: 'rejected', ...decided })],
     [
       'abcde merged into 99999: Lint first',
       viewOf(
         { ...accepted, mergedInto: '999999abcdef' },
-        { learning: { ...learningOf(accepted), content: 'Lint first' } },
+        { learning: { ...LEARNING, content: 'Lint first' } },
       ),
     ],
     ['abcde retracted: Run the linter', viewOf({ status: 'retracted', ...decided })],
@@ -119,8 +137,8 @@ describe('an outcome', () => {
   it.each([
     ['abcde proposed: Run the linter', false, null],
     ['abcde is proposed already: Run the linter', true, null],
-    ['abcde is a learning already: Run the linter', true, learningOf(accepted)],
-  ])('the outcome of propose is shown as %j', (line, existing, learning) => {
-    expect(proposedLine(plain, { ...viewOf({}, { learning }), existing })).toBe(line);
+    ['abcde is a learning already: Run the linter', true, LEARNING],
+  ])('the outcome of propose is shown as %j', (line, existing, known) => {
+    expect(proposedLine(plain, { ...viewOf({}, { learning: known }), existing })).toBe(line);
   });
 });

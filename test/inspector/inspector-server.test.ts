@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { serveInspected } from '../support/inspector.js';
-import { type HeardFeed, hearFeed } from '../support/live-events.js';
 import { startPrivateNats } from '../support/nats-server.js';
 import { ofFile } from '../support/of-file.js';
 import { newSession, publishWork, soon } from '../support/system.js';
@@ -8,7 +7,42 @@ import { newSession, publishWork, soon } from '../support/system.js';
 const nats = await ofFile(startPrivateNats());
 const served = await ofFile(serveInspected({ nats }));
 
-const live = (query = ''): Promise<HeardFeed> => hearFeed((init) => served.fetch(`/api/live${query}`, init));
+/** One server-sent event. */
+interface Heard {
+  readonly event: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** A browser's end of the live feed, which waits for an event of a kind, among those that came and those to come. */
+async function live() {
+  const closing = new AbortController();
+  const events: Heard[] = [];
+  const ended = read(await served.fetch('/api/live', { signal: closing.signal }), events).catch(() => {});
+  return {
+    heard: (event: string, fits: (data: Heard['data']) => boolean = () => true) =>
+      soon(() => {
+        const found = events.find((each) => each.event === event && fits(each.data));
+        if (found === undefined) throw new Error(`no event ${event} among ${events.length}`);
+        return found;
+      }),
+    async [Symbol.asyncDispose]() {
+      closing.abort();
+      await ended;
+    },
+  };
+}
+
+async function read(response: Response, events: Heard[]): Promise<void> {
+  let text = '';
+  for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    const blocks = (text + chunk).split('\n\n');
+    text = blocks.pop() ?? '';
+    for (const block of blocks) {
+      const [, event, data] = /^event: (.+)\ndata: (.+)$/.exec(block) ?? [];
+      if (event !== undefined && data !== undefined) events.push({ event, data: JSON.parse(data) });
+    }
+  }
+}
 
 describe('the API', () => {
   it('the API says who it is, and what may be done', async () => {
