@@ -373,7 +373,7 @@ const overview: SessionOverview = (await client.runs.status({ session: 's' })).s
 const board: BoardCounts = overview.board;
 export const counts: number = board.ready + (overview.plan?.total ?? 0) + overview.facts + overview.dispatches.rejected;
 export const status2: 'open' | 'completed' = (await client.tools.sessionComplete({ session: 's' })).session.status;
-export const deleted: string = (await client.tools.taskDelete({ session: 's', id: '1' })).deleted;
+export const deleted: string | undefined = (await client.tools.taskDelete({ session: 's', id: '1' })).deleted;
 export const appended: number = (await client.traces.append({ session: 's', entries: [{ intent_id: 'I', action_type: 'ERROR' }] })).appended;
 export const summary: string | null = (await client.traces.compact({ session: 's', intentId: 'I' })).summary;
 
