@@ -27,7 +27,6 @@ export interface AgentSession {
   readonly agents?: Readonly<Record<string, string>>;
   /** Id of the main agent's result, if the program that started the agent publishes that result too. */
   readonly resultId?: string;
-  /** The branch that is checked out. */
   readonly branch?: string;
   /** Set if the session has the name of the remote or the folder: the user has neither named it nor connected the folder. */
   readonly isGuessed?: true;
@@ -72,7 +71,11 @@ export function agentSession({
   const known =
     file === undefined ? workTreeOf(stateDir, directory, git) : connectedProject(stateDir, dirname(file));
   const named = env.THROUGHLINE_SESSION || known?.session;
-  if (named === undefined && file !== undefined) throw notConnected(file);
+  if (named === undefined && file !== undefined)
+    throw new ThroughlineError(
+      'not_connected',
+      `${file} is not used: you have not connected this project. Run "throughline connect" in ${dirname(file)} once, or name the session`,
+    );
   const session = named === undefined ? guessedSession(stateDir, directory, git, keep) : projectOf(named);
   const project = env.THROUGHLINE_PROJECT || (known?.project ?? (named === undefined ? session : undefined));
   const { agents } = known ?? {};
@@ -206,13 +209,6 @@ function namesIn(folder: string): string[] {
   } catch {
     return [];
   }
-}
-
-function notConnected(file: string): ThroughlineError {
-  return new ThroughlineError(
-    'not_connected',
-    `${file} is not used: you have not connected this project. Run "throughline connect" in ${dirname(file)} once, or name the session`,
-  );
 }
 
 /**

@@ -12,11 +12,8 @@ import { type Cli, cliOf, note, outForAgent, withClient } from './command-contex
 import { serverToStart } from './own-server.js';
 import { runUntilSignal } from './signals.js';
 
-/** A scripted agent writes this for a task: code that runs, and the line that is shown. */
-interface Attempt {
-  readonly code: string;
-  readonly run: () => number;
-}
+/** A scripted agent writes this for a task: the line that is shown, and what it computes. */
+type Attempt = readonly [code: string, result: number];
 
 interface Task {
   readonly id: string;
@@ -31,15 +28,15 @@ const CART: Task = {
   id: '1',
   text: 'Add up the cart: 0.10 and 0.20',
   expected: 0.3,
-  inFloats: { code: '0.1 + 0.2', run: () => 0.1 + 0.2 },
-  inCents: { code: '(10 + 20) / 100', run: () => (10 + 20) / 100 },
+  inFloats: ['0.1 + 0.2', 0.1 + 0.2],
+  inCents: ['(10 + 20) / 100', (10 + 20) / 100],
 };
 const ORDER: Task = {
   id: '2',
   text: 'Give the price of an order: 100 pieces at 4.35',
   expected: 435,
-  inFloats: { code: '4.35 * 100', run: () => 4.35 * 100 },
-  inCents: { code: '(435 * 100) / 100', run: () => (435 * 100) / 100 },
+  inFloats: ['4.35 * 100', 4.35 * 100],
+  inCents: ['(435 * 100) / 100', (435 * 100) / 100],
 };
 
 /** The first agent returns this, because its test failed. */
@@ -84,13 +81,12 @@ async function temporaryServer({ config }: Cli, shutdown: Shutdown): Promise<Ser
 }
 
 async function tell(client: ThroughlineClient, session: string): Promise<void> {
-  const failed = attempted(CART, CART.text);
-  const fixed = judged(CART, CART.inCents);
+  const [fix, sum] = CART.inCents;
   const result = {
     task_id: CART.id,
     status: 'completed',
-    summary: `Cart added up: ${CART.inCents.code}`,
-    tests: [{ command: 'npm test', passed: fixed.passed }],
+    summary: `Cart added up: ${fix}`,
+    tests: [{ command: 'npm test', passed: sum === CART.expected }],
     facts: [LEARNED],
   };
   // Counts once in its session, however often the command runs.
@@ -99,23 +95,21 @@ async function tell(client: ThroughlineClient, session: string): Promise<void> {
   const { sequence: after } = await client.publishText(session, 'implementer', body, { messageId });
   const request = { session, taskId: ORDER.id, taskPrompt: ORDER.text, after };
   const { prompt, tokenEstimate } = await client.compile(request);
-  const without = attempted(ORDER, ORDER.text);
-  const informed = attempted(ORDER, prompt);
   const start = await client.compile({ kind: 'session-start', session, after });
   const context = prompt
     .slice(prompt.indexOf('\n[Session Context]\n'), prompt.indexOf('\nTask prompt:'))
     .trim();
   outForAgent(`Day 1. An agent gets "${CART.text}".
-  it writes   ${lineOf(failed)}
-  it fixes    ${lineOf(fixed)}
+  it writes   ${writtenBy(CART, CART.text)}
+  it fixes    ${tested(CART, CART.inCents)}
   and ends its result with what it learned: prices ${LEARNED.object}
 
 Day 2. Another agent gets "${ORDER.text}".
 Without a memory, that is its whole prompt:
-  it writes   ${lineOf(without)}: the same fault again
+  it writes   ${writtenBy(ORDER, ORDER.text)}: the same fault again
 With Throughline, the prompt has these lines too, ${tokenEstimate} tokens in all:
 ${marked(context)}
-  it writes   ${lineOf(informed)}
+  it writes   ${writtenBy(ORDER, prompt)}
 
 Day 3. This is what the next session of any agent begins with:
 ${marked(start.prompt)}`);
@@ -125,17 +119,12 @@ ${marked(start.prompt)}`);
 }
 
 /** The scripted agent: it computes in cents if its prompt says so. */
-function attempted(task: Task, prompt: string) {
-  return judged(task, prompt.includes(KEY) ? task.inCents : task.inFloats);
+function writtenBy(task: Task, prompt: string): string {
+  return tested(task, prompt.includes(KEY) ? task.inCents : task.inFloats);
 }
 
-function judged(task: Task, attempt: Attempt) {
-  const result = attempt.run();
-  return { attempt, result, passed: result === task.expected };
-}
-
-function lineOf({ attempt, result, passed }: ReturnType<typeof judged>): string {
-  return `${attempt.code} = ${result}, and its test ${passed ? 'passes' : 'fails'}`;
+function tested({ expected }: Task, [code, result]: Attempt): string {
+  return `${code} = ${result}, and its test ${result === expected ? 'passes' : 'fails'}`;
 }
 
 function marked(text: string): string {

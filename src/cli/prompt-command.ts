@@ -69,7 +69,7 @@ export function promptCommand(program: Command): void {
     .option('--learnings-as-of <sequence>', 'learnings as they were at this project sequence', wholeNumber(1))
     .option('--intent <id>', 'the active intent: its compacted history is placed before the prompt')
     .option('--new', 'also for a session that has no event yet')
-    .option('--explain', 'show which facts and files were considered, and why each is shown or not')
+    .option('--explain', 'show why each line is there, and which facts and files were left out and why')
     .option('--json', 'print the reply as JSON, with --explain all its parts')
     .examples(
       'throughline prompt -s demo -t 5.1 -p "Make compile wait for a result" --explain',

@@ -9,7 +9,7 @@ import { MAX_ENTRIES, type TraceAppended } from '../contracts/trace-requests.js'
 import { PUBLISH_TIMEOUT_MS, type Published, type PublishOptions } from '../sdk/persistent-publish.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { withinDeadline } from '../shared/deadlines.js';
-import { counted } from '../shared/text.js';
+import { counted, jsonOf } from '../shared/text.js';
 import type { Command, Flags, Texts } from './cli-command.js';
 import { type Cli, cliOf, note, noteIfMisspelled, out, sessionOf, withClient } from './command-context.js';
 import { duration, readBody } from './option-parsers.js';
@@ -184,12 +184,6 @@ async function appendAll(client: ThroughlineClient, session: string, entries: re
 function parsedLines(input: string): TraceEntryInput[] {
   const lines = input.split('\n').filter((line) => line.trim() !== '');
   if (lines.length === 0) throw usageError('no entries: give one JSON object per line');
-  return lines.map((line) => {
-    try {
-      return JSON.parse(line);
-    } catch {
-      // A string is not a valid entry: the service skips it and counts it as unreadable.
-      return line;
-    }
-  });
+  // A string is not a valid entry: the service skips it and counts it as unreadable.
+  return lines.map((line) => (jsonOf(line) ?? line) as TraceEntryInput);
 }

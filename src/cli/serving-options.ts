@@ -84,11 +84,7 @@ export function addInspectorOptions(command: Command, isDefault: string): Comman
     );
 }
 
-/**
- * Serves the inspector as these options say.
- *
- * @param usual what it may do where the options do not say
- */
+/** Serves the inspector as these options say. @param usual what it may do where the options do not say */
 export async function startInspector(
   url: NatsAddress,
   context: Context,

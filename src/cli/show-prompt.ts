@@ -2,21 +2,15 @@ import { EXPLAINED } from '../contracts/kinds.js';
 import type { Token } from '../contracts/names.js';
 import type { PromptTrace } from '../contracts/prompt-requests.js';
 import { repairsInWords } from '../contracts/reading/repairs.js';
-import type {
-  CompiledLearning,
-  CompileReply,
-  ConsideredFact,
-  ConsideredFile,
-} from '../contracts/replies/compile-reply.js';
+import type { CompileReply } from '../contracts/replies/compile-reply.js';
 import type { ToolReply } from '../contracts/requests.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { visible } from '../shared/terminal-text.js';
 import { clipText, counted, quoted } from '../shared/text.js';
-import { sectionName, spaced, statementsIn } from '../shared/wire-words.js';
+import { sectionName, spaced, statementsIn, whyLeft, whyShown } from '../shared/wire-words.js';
 import type { Flags } from './cli-command.js';
 import { type Cli, coloured, note, out, outForAgent } from './command-context.js';
 import { localTime } from './option-parsers.js';
-import { table } from './output.js';
 import { type Colors, coloursOf, NO_COLOURS, SHORT_ID } from './show-reply.js';
 
 /** A compiled prompt line by line, with what each line is there for, and what was considered for it. */
@@ -24,7 +18,7 @@ import { type Colors, coloursOf, NO_COLOURS, SHORT_ID } from './show-reply.js';
 export type ShowOptions = Flags<'text' | 'whole' | 'json'>;
 
 export function explanationLines(reply: CompileReply): string[] {
-  return [...originLines(reply, NO_COLOURS), ...consideredLines(reply)];
+  return [...originLines(reply, NO_COLOURS), ...leftOutLines(reply, NO_COLOURS)];
 }
 
 /** Shows a stored prompt line by line; with `whole` also what was left out. */
@@ -45,7 +39,7 @@ export async function showPrompt(
     ...headLines(prompt, pc),
     '',
     ...originLines(reply, pc),
-    ...(whole ? ['', ...consideredLines(reply)] : []),
+    ...(whole ? ['', ...leftOutLines(reply, pc)] : []),
   ];
   out(lines.join('\n'), coloured(cli));
   if (whole) return;
@@ -77,7 +71,7 @@ function headLines(prompt: PromptTrace, pc: Colors): string[] {
 }
 
 /** The lines of a prompt below their sections, with the id of what each shows and why, once for a section of one reason. */
-function originLines({ prompt, lines = [] }: CompileReply, pc: Colors): string[] {
+function originLines({ prompt, lines = [], facts = [] }: CompileReply, pc: Colors): string[] {
   let before: string | undefined;
   return prompt.split('\n').flatMap((text, at) => {
     if (text.trim() === '') return [];
@@ -85,9 +79,9 @@ function originLines({ prompt, lines = [] }: CompileReply, pc: Colors): string[]
     const { section = 'template', why, fact, learning } = line ?? {};
     const reasons = new Set(lines.flatMap((other) => (other.section === section && other.why) || []));
     const [reason] = reasons.size === 1 ? reasons : [];
-    const id = statementsIn(text)[0] ?? (fact ?? learning ?? '').slice(0, SHORT_ID);
-    const ownReason = why === undefined || why === reason ? '' : pc.dim(`  <- ${quoted(why)}`);
-    const row = `  ${id.padEnd(SHORT_ID)}  ${visible(text)}${ownReason}`;
+    const repairs = facts.find(({ id }) => id === fact)?.repairs;
+    const own = [why === reason ? undefined : why, repairs && repairsInWords({ repairs })].filter(Boolean);
+    const row = lineOf(statementsIn(text)[0] ?? fact ?? learning ?? '', visible(text), own.join('; '), pc);
     const heading = `${sectionName(section)}${reason === undefined ? '' : `: ${quoted(reason)}`}`;
     const isFirst = section !== before;
     before = section;
@@ -95,48 +89,35 @@ function originLines({ prompt, lines = [] }: CompileReply, pc: Colors): string[]
   });
 }
 
-const MAX_TEXT = 120;
-
-/** Returns a table each of the facts, files and learnings that were considered for a prompt. */
-function consideredLines({ considered, facts = [], learnings = [] }: CompileReply): string[] {
-  // Repairs come with the facts shown.
-  const repairs = new Map(facts.flatMap(({ id, repairs }) => (repairs === undefined ? [] : [[id, repairs]])));
-  const repaired = ({ id }: ConsideredFact) => {
-    const known = repairs.get(id);
-    return known === undefined ? '' : ` (${quoted(repairsInWords({ repairs: known }))})`;
-  };
-  const { facts: weighed = [], files = [] } = considered ?? {};
-  const consideredFacts = weighed.map((fact) => {
-    const saying = clipText(quoted(`${fact.subject} ${fact.relation} ${fact.object}`), MAX_TEXT);
-    return [...factCells(fact), `${saying}${repaired(fact)}`];
-  });
+/** The facts and files that were considered and are not in the prompt: why each was left out, and what spoke for it. */
+function leftOutLines({ considered }: CompileReply, pc: Colors): string[] {
+  const { facts = [], files = [] } = considered ?? {};
+  const left = [
+    ...facts.map((fact) => ({
+      ...fact,
+      text: clipText(quoted(`${fact.subject} ${fact.relation} ${fact.object}`), MAX_TEXT),
+      from: `result ${fact.dispatch}, task ${quoted(fact.taskId)}, ${fact.kind}, ${whyShown(fact)}`,
+    })),
+    ...files.map(({ path, reasons, ...file }) => ({
+      ...{ ...file, id: '', text: quoted(path) },
+      from: Object.entries(reasons)
+        .map((reason) => reason.join(' '))
+        .join(', '),
+    })),
+  ].filter(({ shown }) => !shown);
+  if (left.length === 0) return [];
   return [
-    ...explained('facts considered', 'shown score kind why result task id text', consideredFacts),
-    ...explained('files considered', 'shown score why results task path', files.map(fileCells)),
-    ...explained('learnings considered', 'shown score id text', learnings.map(learningCells)),
+    pc.dim('Left out'),
+    ...left.map((item) => {
+      const why = `${whyLeft(item)}; score ${item.score.toFixed(2)}: ${item.from}`;
+      return lineOf(item.id, item.text, why, pc);
+    }),
   ];
 }
 
-function factCells(fact: ConsideredFact): string[] {
-  const { shown, left, duplicateOf, score, kind, dispatch, taskId, id, because, words } = fact;
-  const hidden = duplicateOf === undefined ? left : `${left} of ${duplicateOf}`;
-  const text = words.length === 0 ? '' : ` ${words.map(quoted).join(' ')}`;
-  const why = because === 'words' ? `words:${text}` : `${because}${text && `, words:${text}`}`;
-  const from = [String(dispatch), quoted(taskId), id];
-  return [shown ? 'yes' : `no: ${hidden}`, score.toFixed(2), kind, why, ...from];
-}
+const MAX_TEXT = 120;
 
-function fileCells({ shown, left, score, reasons, uses, tasks, path }: ConsideredFile): string[] {
-  const why = Object.entries(reasons).map(([what, sum]) => `${what} ${sum}`);
-  const about = [counted(uses, 'result'), quoted(tasks[0] ?? ''), quoted(path)];
-  return [shown ? 'yes' : `no: ${left}`, score.toFixed(2), why.join(', '), ...about];
-}
-
-function learningCells({ id, type, content, score }: CompiledLearning): string[] {
-  return ['yes', score.toFixed(2), id, clipText(quoted(`${type}: ${content}`), MAX_TEXT)];
-}
-
-function explained(title: string, head: string, rows: readonly string[][]): string[] {
-  if (rows.length === 0) return [];
-  return [`${title}:`, ...table(head.split(' '), rows, String).map((line) => `  ${line}`)];
+function lineOf(id: string, text: string, why: string, pc: Colors): string {
+  const reason = why === '' ? '' : pc.dim(`  <- ${quoted(why)}`);
+  return `  ${id.slice(0, SHORT_ID).padEnd(SHORT_ID)}  ${text}${reason}`;
 }

@@ -1,13 +1,14 @@
-import { existsSync, readdirSync, realpathSync, rmSync } from 'node:fs';
+import { existsSync, realpathSync, rmSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { systemCode } from '../contracts/errors.js';
 import {
   makePrivateFolder,
+  namesIn,
   projectStateDir,
   readRegularFile,
   writePrivateFile,
 } from '../engine/files/user-state.js';
-import { isObject } from '../shared/text.js';
+import { isObject, jsonOf } from '../shared/text.js';
 import { commonFolder, gitAbove, repositoryOf } from './git-repository.js';
 import { addName } from './session-names.js';
 
@@ -78,14 +79,7 @@ export function pausedFolder(stateDir: string, folder: string): string | undefin
 
 export function connectedProjects(stateDir: string): ConnectedProject[] {
   const projects = join(stateDir, 'projects');
-  let names: string[];
-  try {
-    names = readdirSync(projects);
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return [];
-    throw error;
-  }
-  return names.flatMap((name) => recordIn(join(projects, name)) ?? []);
+  return namesIn(projects).flatMap((name) => recordIn(join(projects, name)) ?? []);
 }
 
 function recordOf(stateDir: string, folder: string): ConnectedProject | undefined {
@@ -102,12 +96,7 @@ function recordOf(stateDir: string, folder: string): ConnectedProject | undefine
 function recordIn(place: string): ConnectedProject | undefined {
   const read = readRegularFile(join(place, RECORD), MAX_RECORD);
   if (!(read instanceof Buffer)) return undefined;
-  let record: unknown;
-  try {
-    record = JSON.parse(read.toString('utf8'));
-  } catch {
-    return undefined;
-  }
+  const record = jsonOf(read);
   if (!isObject(record)) return undefined;
   const { folder, session, project, plan, agents } = record;
   if (typeof folder !== 'string' || typeof session !== 'string' || typeof project !== 'string')

@@ -4,6 +4,7 @@ import { systemCode, ThroughlineError } from '../contracts/errors.js';
 import { projectOf, type Token } from '../contracts/names.js';
 import { makePrivateFolder, openToAppend, readRegularFile } from '../engine/files/user-state.js';
 import { hashOf } from '../shared/hash.js';
+import { jsonOf } from '../shared/text.js';
 import type { Repository } from './git-repository.js';
 
 /**
@@ -73,15 +74,11 @@ function usedNames(stateDir: string): UsedName[] {
       'config_invalid',
       `${path} ${read.fault}: remove lines of folders that are gone`,
     );
-  return read
-    .toString('utf8')
-    .split('\n')
-    .flatMap((line) => {
-      try {
-        // Only `addName` writes here; a crash may leave half a line.
-        return [JSON.parse(line) as UsedName];
-      } catch {
-        return [];
-      }
-    });
+  return (
+    read
+      .toString('utf8')
+      .split('\n')
+      // Only `addName` writes here; a crash may leave half a line.
+      .flatMap((line) => (jsonOf(line) as UsedName | undefined) ?? [])
+  );
 }

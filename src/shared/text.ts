@@ -244,15 +244,16 @@ export function withoutCredentials(url: string, mark = ''): string {
     .join(',');
 }
 
-/** Excludes `null` and arrays. */
-export function jsonOf(data: Uint8Array): unknown {
+/** Parses JSON; undefined for any other text. */
+export function jsonOf(data: Uint8Array | string): unknown {
   try {
-    return JSON.parse(new TextDecoder().decode(data));
+    return JSON.parse(typeof data === 'string' ? data : new TextDecoder().decode(data));
   } catch {
     return undefined;
   }
 }
 
+/** Excludes `null` and arrays. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

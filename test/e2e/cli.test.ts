@@ -91,17 +91,10 @@ describe('prompt', () => {
       ],
     });
     const explained = await up.cli([...base, '--after', last, '--explain', '--max-facts', '1']);
+    expect(explained.stderr).toMatch(/\n-- Open findings: file\n-- .*\n-- {3}[0-9a-f]{8} {2}.*one.*\n/);
+    expect(explained.stderr).toMatch(/\n-- Likely files.*\n(?:-- .*\n)*-- .*src\/a\.ts.*\n/);
     expect(explained.stderr).toMatch(
-      /\n-- facts considered:\n-- {3}shown +score +kind +why +result +task +id +text\n/,
-    );
-    expect(explained.stderr).toMatch(
-      /\n-- {3}yes +\d+\.\d\d +findings +\S.* +\d+ +1 +[0-9a-f]{16} +task:1 must_fix one\n/,
-    );
-    expect(explained.stderr).toMatch(
-      /\n-- {3}no: rank +\d+\.\d\d +findings +file +\d+ +1 +[0-9a-f]{16} +task:1 must_fix two\n/,
-    );
-    expect(explained.stderr).toMatch(
-      /\n-- files considered:\n-- {3}shown +score +why +results +task +path\n-- {3}yes .* 1 result +1 +src\/a\.ts\n/,
+      /\n-- Left out\n-- {3}[0-9a-f]{8} {2}task:1 must_fix two {2}<- others came first; score \d+\.\d\d: result \d+, task 1, findings, a likely or open file.*\n/,
     );
   });
 

@@ -79,7 +79,7 @@ describe('throughline prompt', () => {
     expect(shown.stdout).toMatch(
       /^ {2}[0-9a-f]{8} {2}- required fix: Return .*\[task:\d+, .*\]( {2}<- \S.*)?$/m,
     );
-    expect(shown.stdout).toMatch(/^ {2}no: (rank|one task|budget|near-duplicate|held) +\d\.\d\d /m);
+    expect(shown.stdout).toMatch(/^ {2}[0-9a-f]{8} {2}.* {2}<- [a-z ]+; score \d\.\d\d: result \d+, /m);
     const last = await up.cli(['last', session]);
     expect(shown.stdout).toContain(last.stdout);
     expect(last.stderr).toContain(

@@ -156,7 +156,6 @@ function valueAt(text: string, path: readonly string[], name: string): unknown {
   return path.reduce<unknown>((value, key) => (isObject(value) ? value[key] : undefined), whole);
 }
 
-/** The error about a file of a client that cannot be edited. */
 export function unusable(file: string, why: string, cause?: unknown): ThroughlineError {
   return new ThroughlineError('config_invalid', `${file}: ${why}`, { cause });
 }

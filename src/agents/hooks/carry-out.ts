@@ -1,3 +1,4 @@
+import type { CompileRequestInput } from '../../contracts/compile-request.js';
 import { codeOf, messageOf } from '../../contracts/errors.js';
 import type { Role } from '../../contracts/kinds.js';
 import { contractIn, isSentBackText, RECENT_STEPS } from '../../contracts/kinds.js';
@@ -113,10 +114,7 @@ async function sessionStart(call: HookCall, tools: HookTools, client: Throughlin
     return (await compacted) ?? '';
   }
   const request = { kind: 'session-start', session, project, branch, now: new Date().toISOString() } as const;
-  const compiled = () =>
-    compiledHere(call.directory, (more) =>
-      caughtUp(tools, (waiting) => client.compile({ ...request, ...more, ...waiting })),
-    );
+  const compiled = () => compiledFor(call, tools, client, request);
   let reply = await compiled();
   if (reply.sequence === 0 && !tools.at.isPaused && (await openSession(tools, client)))
     reply = await compiled();
@@ -130,7 +128,6 @@ async function sessionStart(call: HookCall, tools: HookTools, client: Throughlin
 const PAUSED =
   'Throughline is paused in this folder: it keeps nothing of this conversation until the user runs "throughline resume" here.';
 
-/** Tells a new session its project and plan; whether there was anything. */
 async function openSession({ at, log }: HookTools, client: ThroughlineClient): Promise<boolean> {
   // The prompt is there all the same.
   return openOwnSession(at, client).catch((error: unknown) => {
@@ -269,17 +266,13 @@ function toldKey(call: HookCall, tools: HookTools): string {
 async function taskContext(
   taskId: string,
   taskPrompt: string,
-  { directory }: HookCall,
+  call: HookCall,
   tools: HookTools,
   client: ThroughlineClient,
 ) {
   const request = dispatchOf(tools.at, taskId, taskPrompt, 'implementer');
   const budget = { inputTokens: tools.client.contextTokens };
-  const reply = await compiledHere(directory, (more) =>
-    caughtUp(tools, (waiting) =>
-      client.compile({ kind: 'dispatch', ...request, budget, include: ['messages'], ...more, ...waiting }),
-    ),
-  );
+  const reply = await compiledFor(call, tools, client, { ...request, budget, include: ['messages'] });
   if (reply.sequence === 0) return undefined;
   const tail = reply.messages.at(-1)?.content ?? '';
   // Last in the prompt, and of all sections the only one that is not ours.
@@ -312,13 +305,23 @@ async function beforeAgent(call: HookCall, tools: HookTools): Promise<HookAnswer
   }
   const role = name === '' ? undefined : roleOfAgent(name, agents);
   const request = dispatchOf(tools.at, task, prompt, role ?? 'implementer');
-  const reply = await compiledHere(call.directory, (more) =>
-    caughtUp(tools, (waiting) => client.compile({ kind: 'dispatch', ...request, ...more, ...waiting })),
-  );
+  const reply = await compiledFor(call, tools, client, request);
   owes(role ?? 'implementer');
   return { ...call.input, [fields.prompt]: reply.prompt };
 }
 
 function dispatchOf({ session, project }: AgentSession, taskId: string, taskPrompt: string, role: Role) {
-  return { session, taskId, taskPrompt, role, project };
+  return { kind: 'dispatch', session, taskId, taskPrompt, role, project } as const;
+}
+
+/** Compiles a prompt for the files of a folder, with what hooks of this machine published last. */
+function compiledFor<Request extends CompileRequestInput>(
+  { directory }: HookCall,
+  tools: HookTools,
+  client: ThroughlineClient,
+  request: Request,
+) {
+  return compiledHere(directory, (more) =>
+    caughtUp(tools, (waiting) => client.compile({ ...request, ...more, ...waiting })),
+  );
 }

@@ -1,6 +1,6 @@
 import { isRole, kindOf, ROLES, type Role } from '../../contracts/kinds.js';
 import type { ThroughlineClient } from '../../sdk/throughline-client.js';
-import { isObject } from '../../shared/text.js';
+import { isObject, jsonOf } from '../../shared/text.js';
 import type { AgentSession } from '../agent-session.js';
 import type { HookState } from './hook-state.js';
 import type { HookClient, HookEvent } from './hook-table.js';
@@ -51,12 +51,8 @@ export interface HookCall extends ToolCall {
  * @returns why it is not used, for a text that cannot be read or an event that is not taken
  */
 export function readCall(client: HookClient, text: string): HookCall | { readonly unused: string } {
-  let payload: unknown;
-  try {
-    payload = JSON.parse(text);
-  } catch {
-    return { unused: `the input is not JSON (${text.length} characters)` };
-  }
+  const payload = jsonOf(text);
+  if (payload === undefined) return { unused: `the input is not JSON (${text.length} characters)` };
   if (!isObject(payload)) return { unused: 'the input is not a JSON object' };
   const { fields, foreign } = client;
   const name = textOf(payload[fields.event]);
@@ -114,12 +110,9 @@ export function textOf(value: unknown): string {
 export function objectOf(value: unknown): Readonly<Record<string, unknown>> {
   if (isObject(value)) return value;
   if (typeof value !== 'string') return {};
-  try {
-    const read: unknown = JSON.parse(value);
-    return isObject(read) ? read : {};
-  } catch {
-    return { command: value };
-  }
+  const read = jsonOf(value);
+  if (read === undefined) return { command: value };
+  return isObject(read) ? read : {};
 }
 
 /** Agents whose name says that they owe a result. */

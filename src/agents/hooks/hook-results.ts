@@ -3,7 +3,7 @@ import { kindOf, ROLES, type Role, verdictsOf } from '../../contracts/kinds.js';
 import { BEGIN, type ResultText } from '../../contracts/reading/last-result.js';
 import { withLines } from '../../memory/traces/labelled-lines.js';
 import { withShownOnly } from '../../memory/traces/shown-statements.js';
-import { isObject } from '../../shared/text.js';
+import { isObject, jsonOf } from '../../shared/text.js';
 import type { HookCall } from './hook-call.js';
 
 const MAX_TASK_ID = 128;
@@ -42,12 +42,8 @@ export function taskIn(text: string): string | undefined {
 function objectIn(text: string) {
   const from = text.indexOf('{');
   const to = text.lastIndexOf('}') + 1;
-  try {
-    const value: unknown = JSON.parse(text.slice(from, to));
-    return isObject(value) ? { value, from, to } : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = jsonOf(text.slice(from, to));
+  return isObject(value) ? { value, from, to } : undefined;
 }
 
 type ReturnedBy = Pick<HookCall, 'conversation' | 'turn' | 'agent'> & { readonly client: string };

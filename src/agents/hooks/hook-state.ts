@@ -15,7 +15,7 @@ import type { Role } from '../../contracts/kinds.js';
 import type { TraceEntryInput } from '../../contracts/trace-entry.js';
 import { writePrivateFile } from '../../engine/files/user-state.js';
 import { redactText, secretScanner } from '../../memory/redaction/redactor.js';
-import { oneLine } from '../../shared/text.js';
+import { jsonOf, oneLine } from '../../shared/text.js';
 import type { WorkTree } from './turn-files.js';
 
 export type HookState = ReturnType<typeof hookState>;
@@ -86,9 +86,12 @@ export function hookState(folder: string, log: (line: string) => void = () => {}
       }),
     notes(key: string): TurnNote[] {
       try {
-        return readFileSync(join(turns, keyOf(key)), 'utf8')
-          .split('\n')
-          .flatMap(readNote);
+        return (
+          readFileSync(join(turns, keyOf(key)), 'utf8')
+            .split('\n')
+            // A line may be cut: a hook beside this one is writing it, or a full disk has left half of it.
+            .flatMap((line) => (jsonOf(line) as TurnNote | undefined) ?? [])
+        );
       } catch (error) {
         if (isMissing(error)) return [];
         throw error;
@@ -106,15 +109,6 @@ export function hookState(folder: string, log: (line: string) => void = () => {}
       }),
     clearNotes: (key: string) => attempt(log, () => rmSync(join(turns, keyOf(key)), { force: true })),
   };
-}
-
-/** Returns nothing for a line that is cut: a hook beside this one may be writing it, and a full disk leaves half of it. */
-function readNote(line: string): TurnNote[] {
-  try {
-    return [JSON.parse(line)];
-  } catch {
-    return [];
-  }
 }
 
 function attempt(log: (line: string) => void, act: () => void): void {

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { lstatSync, mkdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isMissing } from '../../contracts/errors.js';
 import { isRole, type Role } from '../../contracts/kinds.js';
 import type { TraceEntryInput } from '../../contracts/trace-entry.js';
-import { writePrivateFile } from '../../engine/files/user-state.js';
+import { namesIn, writePrivateFile } from '../../engine/files/user-state.js';
 import { hashOf } from '../../shared/hash.js';
 import { isObject } from '../../shared/text.js';
 
@@ -65,7 +65,7 @@ export function spoolOf(stateDir: string, installation: string, log: (line: stri
   const forget = (name: string) => rmSync(join(folder, name), { force: true });
   const setAside = (name: string, why: string) => {
     mkdirSync(aside, { recursive: true, mode: PRIVATE });
-    const isFull = namesIn(aside).length >= MAX_WAITING;
+    const isFull = waitingIn(aside).length >= MAX_WAITING;
     log(`${isFull ? 'deleted' : `moved to ${aside}`}: ${name}: ${why}`);
     if (isFull) forget(name);
     else moveFile(join(folder, name), join(aside, name.replace(TAKEN, '')));
@@ -73,7 +73,7 @@ export function spoolOf(stateDir: string, installation: string, log: (line: stri
   return {
     keep(waiting: Waiting): void {
       mkdirSync(folder, { recursive: true, mode: PRIVATE });
-      const names = namesIn(folder);
+      const names = waitingIn(folder);
       // A result must not be lost for the steps that came before it.
       if (names.length >= (waiting.kind === 'trace' ? MAX_WAITING : 2 * MAX_WAITING))
         throw new Error(`${folder} holds ${names.length} things: nothing more is kept`);
@@ -86,7 +86,7 @@ export function spoolOf(stateDir: string, installation: string, log: (line: stri
     },
     /** Returns what waits to be sent, oldest first, or the raw calls; sets aside what cannot be read. */
     waiting(isRaw = false) {
-      return namesIn(folder).flatMap((name) => {
+      return waitingIn(folder).flatMap((name) => {
         if (name.includes(RAW) !== isRaw) return [];
         const what = readWaiting(join(folder, name));
         if (typeof what === 'string') setAside(name, what);
@@ -108,7 +108,7 @@ export function spoolOf(stateDir: string, installation: string, log: (line: stri
       const from = join(spoolsIn(stateDir), folderOf(other));
       mkdirSync(folder, { recursive: true, mode: PRIVATE });
       return [from, join(from, UNREADABLE)]
-        .flatMap((place) => namesIn(place).map((name) => moveFile(join(place, name), join(folder, name))))
+        .flatMap((place) => waitingIn(place).map((name) => moveFile(join(place, name), join(folder, name))))
         .filter(Boolean).length;
     },
   };
@@ -123,11 +123,11 @@ export interface SpoolCount {
 
 export function spoolCounts(stateDir: string): SpoolCount[] {
   const spools = spoolsIn(stateDir);
-  return readFolder(spools)
+  return namesIn(spools)
     .map((name) => ({
       installation: decodeURIComponent(name),
-      waiting: namesIn(join(spools, name)).length,
-      unreadable: namesIn(join(spools, name, UNREADABLE)).length,
+      waiting: waitingIn(join(spools, name)).length,
+      unreadable: waitingIn(join(spools, name, UNREADABLE)).length,
     }))
     .filter(({ waiting, unreadable }) => waiting + unreadable > 0);
 }
@@ -148,8 +148,8 @@ function folderOf(installation: string): string {
 }
 
 /** Returns the files of a spool. A taken one counts once its hook must have ended. */
-function namesIn(folder: string): string[] {
-  return readFolder(folder)
+function waitingIn(folder: string): string[] {
+  return namesIn(folder)
     .filter(
       (name) =>
         name.endsWith('.json') ||
@@ -157,15 +157,6 @@ function namesIn(folder: string): string[] {
           Date.now() - (statSync(join(folder, name), { throwIfNoEntry: false })?.ctimeMs ?? 0) > TAKEN_MS),
     )
     .sort();
-}
-
-function readFolder(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch (error) {
-    if (isMissing(error)) return [];
-    throw error;
-  }
 }
 
 /** Returns false if another process has moved the file before. */

@@ -154,11 +154,7 @@ export const MCP_TOOLS = {
 export type McpToolName = keyof typeof MCP_TOOLS;
 export type McpInput<Name extends McpToolName> = z.output<(typeof MCP_TOOLS)[Name]['input']>;
 
-/**
- * Returns a field that an action requires.
- *
- * @throws ThroughlineError `schema_invalid` if it is missing
- */
+/** Returns a field that an action requires. @throws ThroughlineError `schema_invalid` if it is missing */
 export function needed<Input extends { readonly action: string }, Field extends keyof Input & string>(
   input: Input,
   field: Field,

@@ -9,6 +9,7 @@ import {
   lstatSync,
   mkdirSync,
   openSync,
+  readdirSync,
   readSync,
   realpathSync,
   renameSync,
@@ -18,7 +19,7 @@ import {
 import { userInfo } from 'node:os';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { systemCode, ThroughlineError } from '../../contracts/errors.js';
+import { isMissing, systemCode, ThroughlineError } from '../../contracts/errors.js';
 import { hashOf } from '../../shared/hash.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -64,6 +65,16 @@ export function makePrivateFolder(path: string): void {
   );
 }
 
+/** Returns the names in a folder; none if it does not exist. */
+export function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if (isMissing(error)) return [];
+    throw error;
+  }
+}
+
 export const MAX_PLAN_BYTES = 1024 * 1024;
 
 export type UnreadableFile = { readonly fault: string };
@@ -79,8 +90,8 @@ export function readRegularFile(path: string, maxBytes: number): Buffer | Unread
     // Windows lacks these flags.
     handle = openSync(path, O_RDONLY | (O_NONBLOCK ?? 0) | (O_NOFOLLOW ?? 0) | (O_NOCTTY ?? 0));
   } catch (error) {
+    if (isMissing(error)) return undefined;
     const code = systemCode(error);
-    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
     return { fault: code === 'ELOOP' ? 'is a symbolic link' : `cannot be read (${code ?? String(error)})` };
   }
   try {

@@ -11,14 +11,12 @@ export function FilterField(props: {
   readonly label: string;
   readonly value: string;
   readonly placeholder?: string;
-  /** Values to choose from. */
   readonly list?: readonly string[];
   /** Largest number; makes the field a number of at least 1. */
   readonly max?: number;
   readonly wide?: boolean;
   readonly date?: boolean;
   readonly onFilter: (value: string) => void;
-  /** Called with the filter at Enter. */
   readonly onEnter?: (value: string) => void;
 }) {
   const { label, max, list } = props;
@@ -110,7 +108,6 @@ export function Button(props: {
   readonly small?: boolean;
   readonly tone?: 'main' | 'bad' | undefined;
   readonly disabled?: boolean;
-  /** Sets `aria-expanded`. */
   readonly open?: boolean | undefined;
   /** Names the subject for a screen reader, which reads the label alone. */
   readonly of?: string | undefined;
@@ -149,7 +146,6 @@ export function ButtonLink({
   );
 }
 
-/** A button that is on or off. */
 export function Toggle(props: {
   readonly on: boolean;
   readonly onToggle: (on: boolean) => void;
@@ -167,7 +163,6 @@ export function Pick(props: {
   readonly class: string;
   readonly href: string;
   readonly current: boolean;
-  /** Sets `aria-expanded`. */
   readonly open?: boolean;
   readonly onClick?: () => void;
   readonly children: ComponentChildren;
