@@ -73,16 +73,14 @@ function addList(learning: Command): void {
     .action(async (options: ListOptions) => {
       const cli = cliOf(list);
       const request = { ...projectIn(cli, options), ...fieldsIn() };
+      const name = options.status === undefined ? 'learning.list' : 'proposal.list';
+      // The first page begins with what waits for a decision.
+      const isFirst = name === 'learning.list' && !('cursor' in request);
       await withClient(cli, async (client) => {
-        const print = (reply: Listed, pending?: ReplyTo<'proposal.list'>) => {
-          printList(cli, reply, options, pending);
-          noteNextPage(list, reply.next);
-        };
-        if (options.status !== undefined) return print(await client.send('proposal.list', request));
-        // The first page begins with what waits for a decision.
-        const isFirst = !('cursor' in request) || request.cursor === undefined;
         const pending = isFirst ? await client.send('proposal.list', request) : undefined;
-        print(await client.send('learning.list', request), pending);
+        const reply = await client.send(name, request);
+        printList(cli, reply, options, pending);
+        noteNextPage(list, reply.next);
       });
     });
 }

@@ -15,18 +15,17 @@ export function wholeNumber(low: number, high = Number.MAX_SAFE_INTEGER): (raw: 
 
 /** Units of time, in milliseconds. */
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
-const LONGEST_MS = 86_400_000;
+const DAY_MS = 86_400_000;
 
 /** Takes a time such as `500ms`, `30s`, `5m` or `1h` as milliseconds; a number alone is seconds. */
 export function duration(raw: string): number {
   const [, digits = '', unit = 's'] = /^(\d{1,9})(ms|s|m|h)?$/.exec(raw) ?? [];
   const ms = Number(digits) * (UNITS[unit] ?? 1);
-  if (digits !== '' && ms >= 1 && ms <= LONGEST_MS) return ms;
+  if (digits !== '' && ms >= 1 && ms <= DAY_MS) return ms;
   throw new InvalidArgumentError('Use a time from 1ms to 24h, such as 500ms, 30s or 5m.');
 }
 
 const DAY_PATTERN = /^\d{4}-\d\d-\d\d$/;
-const DAY_MS = 86_400_000;
 
 /**
  * Returns what reads a day or time as a time in UTC: `yesterday`, `2h` for two hours ago, or a date. Days are those of the local

@@ -72,7 +72,9 @@ export function publishCommand(program: Command): void {
       const { result } = published;
       if (published.duplicate === true) note(storedBefore(published));
       if (options.json) out(JSON.stringify(published));
-      else out(result === undefined ? String(published.sequence) : await resultText(result));
+      else if (result === undefined) out(String(published.sequence));
+      // Loaded here: to publish without waiting needs no more than the schemas.
+      else out((await import('./show-reply.js')).resultText(result));
       if (result?.status !== 'rejected') return;
       note(
         `-- "throughline result ls --session ${session}" lists it; "throughline result retry --file" sends it again corrected`,
@@ -95,11 +97,6 @@ export async function spokenBody(
   const text = new TextDecoder().decode(body);
   const spoken = textOfAgent(role, text, parsed.value.result);
   return spoken === text ? body : new TextEncoder().encode(spoken);
-}
-
-/** Loaded when a result is waited for: to publish one needs no more than its schemas. */
-async function resultText(result: DispatchResult): Promise<string> {
-  return (await import('./show-reply.js')).resultText(result);
 }
 
 type Stored = Published & { readonly result?: DispatchResult };

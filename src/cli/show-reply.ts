@@ -41,9 +41,9 @@ export function coloursOf(cli: Cli): Colors {
 
 type Renderer<Name extends RequestName> = (reply: ReplyTo<Name>, pc: Colors) => readonly string[];
 
-const task: Renderer<'tool.task-add'> = ({ task }, pc) => [taskLine(pc, task)];
+const task: Renderer<'tool.task-add'> = ({ task }, pc) => [inLine(taskCells(pc, task))];
 const claim: Renderer<'tool.task-next'> = ({ task, plan }, pc) => {
-  if (task !== null) return [taskLine(pc, task)];
+  if (task !== null) return [inLine(taskCells(pc, task))];
   if (plan === undefined) return ['no task is ready'];
   return [`${pc.bold(quoted(plan.id))} of the plan: ${quoted(plan.text)}${claimNote(plan.claimed_by)}`];
 };
@@ -72,7 +72,9 @@ const RENDERERS: { readonly [Name in RequestName]?: Renderer<Name> } = {
   ...{ 'tool.task-release': claim, 'tool.task-next': claim },
   'tool.task-list': ({ tasks }, pc) =>
     tabled(pc, 'ID PRIO STATUS TASK', tasks, taskCells, 'no tasks: "throughline task add" adds one'),
-  'tool.task-delete': ({ task, deleted }, pc) => [task === null ? `${deleted} deleted` : taskLine(pc, task)],
+  'tool.task-delete': ({ task, deleted }, pc) => [
+    task === null ? `${deleted} deleted` : inLine(taskCells(pc, task)),
+  ],
   ...{ 'tool.note-add': note, 'tool.note-edit': note },
   'tool.note-list': ({ notes }, pc) =>
     tabled(pc, 'ID TYPE NOTE', notes, noteCells, 'no notes: "throughline note add" writes one'),
@@ -171,10 +173,6 @@ function listed(lines: readonly string[], none: string): readonly string[] {
 }
 
 type Task = ToolReply<'task-add'>['task'];
-
-function taskLine(pc: Colors, task: Task): string {
-  return inLine(taskCells(pc, task));
-}
 
 function taskCells(pc: Colors, task: Task): Cell[] {
   const { id, by, content, status, priority, claimed_by, reason, result, unresolved } = task;

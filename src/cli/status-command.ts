@@ -306,7 +306,7 @@ function statusLines(pc: Colors, reply: RunStatusReply | RunInitReply, last?: re
     ...section(pc, `Open findings (${findings.total})`, findings.newest.map(quoted)),
     ...section(pc, 'Working now', claims),
     ...section(pc, 'Tasks with results', [
-      ...first.flatMap(({ questions: _, ...task }) => progressLines(pc, task, width)),
+      ...first.flatMap((task) => progressLines(pc, task, width)),
       ...(left > 0 ? [`${left} more: "throughline status ${session.name} --plan" shows all of a plan`] : []),
       ...unreadable.map(
         ({ task, dispatch, code, reason }) =>
@@ -317,11 +317,8 @@ function statusLines(pc: Colors, reply: RunStatusReply | RunInitReply, last?: re
   ];
 }
 
-type Progress = RunStatusReply['tasks'][number];
-
-function progressLines(pc: Colors, progress: Progress, width = 0): string[] {
+function progressLines(pc: Colors, progress: RunStatusReply['tasks'][number], width: number): string[] {
   const { task, board, plan, dispatches, last_outcome, next_action, required_fixes, replan_hint } = progress;
-  const { questions = [] } = progress;
   const stands = [board && `board: ${statusText(board)}`, plan && `plan: ${statusText(plan)}`].filter(
     (where) => where !== undefined,
   );
@@ -331,7 +328,6 @@ function progressLines(pc: Colors, progress: Progress, width = 0): string[] {
   const outcome = `${inLine([cell])}${fixes} (${[counted(dispatches, 'result'), ...stands].join(', ')})`;
   return [
     `${pc.bold(quoted(task).padEnd(width))}  ${outcome}`,
-    ...questions.map(({ text }) => `  ${pc.yellow('asks:')} ${quoted(text)}  (${answerCommand(task)})`),
     ...(replan_hint === undefined ? [] : [`  ${pc.red('stalled:')} ${quoted(stallText(replan_hint))}`]),
   ];
 }

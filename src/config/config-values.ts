@@ -1,4 +1,4 @@
-import { isShardCount, LAYOUTS, type SessionLayout } from '../contracts/names.js';
+import { isShardCount, LAYOUTS, MAX_SHARDS, type SessionLayout } from '../contracts/names.js';
 
 /**
  * Readers of variables, from text to value. Unset or empty variables have no text. No schema library, because every
@@ -30,20 +30,14 @@ export function optional(shown = '–'): VariableReader<string | undefined> {
   return { read: (raw) => raw, shown };
 }
 
-/** A text of a certain form. Errors do not repeat its value, which may hold a password. */
-function form(isRight: (raw: string) => boolean, fault: string): VariableReader<string | undefined> {
-  const read = (raw: string | undefined) => {
-    if (raw === undefined || isRight(raw)) return raw;
-    throw new WrongVariable(fault);
-  };
-  return { read, shown: '–' };
-}
-
-/** Part of a URL. */
-export const accessToken = form(
-  (raw) => /^[\w-]{16,128}$/.test(raw),
-  'is not a token: use 16 to 128 characters of A-Z a-z 0-9 _ and -',
-);
+/** Part of a URL. The error does not repeat it, because it is a secret. */
+export const accessToken: VariableReader<string | undefined> = {
+  read(raw) {
+    if (raw === undefined || /^[\w-]{16,128}$/.test(raw)) return raw;
+    throw new WrongVariable('is not a token: use 16 to 128 characters of A-Z a-z 0-9 _ and -');
+  },
+  shown: '–',
+};
 
 export const flag: VariableReader<boolean> = {
   read(raw) {
@@ -68,19 +62,12 @@ export function oneOf<const Word extends string>(
   return { read, shown: `\`${fallback}\`` };
 }
 
-/**
- * Reads the layout of session logs, and its number of shards if given.
- *
- * @param shown the default in the reference
- */
-export function layoutAndShards(
-  most: number,
-  shown: string,
-): VariableReader<{
+/** Reads the layout of session logs, and its number of shards if given. */
+export const layoutAndShards: VariableReader<{
   readonly layout: SessionLayout['layout'] | undefined;
   readonly shards: number | undefined;
-}> {
-  const read = (raw: string | undefined) => {
+}> = {
+  read(raw) {
     if (raw === undefined) return { layout: undefined, shards: undefined };
     const [name, count, ...more] = raw.split(':');
     const layout = LAYOUTS.find((candidate) => candidate === name);
@@ -88,11 +75,11 @@ export function layoutAndShards(
     const isRight = shards === undefined || (layout === 'sharded' && isShardCount(shards));
     if (layout !== undefined && isRight && more.length === 0) return { layout, shards };
     throw new WrongVariable(
-      `is ${JSON.stringify(raw)}: use per-session, sharded, or sharded:N with a power of two from 1 to ${most}`,
+      `is ${JSON.stringify(raw)}: use per-session, sharded, or sharded:N with a power of two from 1 to ${MAX_SHARDS}`,
     );
-  };
-  return { read, shown };
-}
+  },
+  shown: 'what the installation has; `per-session` for a new one',
+};
 
 /** Reads several values from one variable, such as `one=1 two=2`. */
 export function knobs<const Table extends Readonly<Record<string, VariableReader<unknown>>>>(

@@ -131,7 +131,7 @@ export const SETTINGS = {
   ),
   layout: setting(
     'THROUGHLINE_LAYOUT',
-    layoutAndShards(MAX_SHARDS, 'what the installation has; `per-session` for a new one'),
+    layoutAndShards,
     `streams of session logs: \`per-session\`, \`sharded\` (64 shared streams, for thousands of sessions), or \`sharded:N\`, a power of two up to ${MAX_SHARDS}. It is recorded when an installation is new; a service with another setting does not start`,
   ),
   redact: setting(

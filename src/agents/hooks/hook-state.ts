@@ -1,19 +1,10 @@
 import { createHash } from 'node:crypto';
-import {
-  appendFileSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
+import { appendFileSync, mkdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { codeOf, isMissing, messageOf } from '../../contracts/errors.js';
 import type { Role } from '../../contracts/kinds.js';
 import type { TraceEntryInput } from '../../contracts/trace-entry.js';
-import { writePrivateFile } from '../../engine/files/user-state.js';
+import { namesIn, writePrivateFile } from '../../engine/files/user-state.js';
 import { redactText, secretScanner } from '../../memory/redaction/redactor.js';
 import { jsonOf, oneLine } from '../../shared/text.js';
 import type { WorkTree } from './turn-files.js';
@@ -48,14 +39,7 @@ const MAX_LINE = 1000;
 export function hookState(folder: string, log: (line: string) => void = () => {}) {
   const texts = join(folder, 'hooks', 'said');
   const turns = join(folder, 'hooks', 'turns');
-  const peek = (key: string) => {
-    try {
-      return readFileSync(join(texts, keyOf(key)), 'utf8');
-    } catch (error) {
-      if (isMissing(error)) return undefined;
-      throw error;
-    }
-  };
+  const peek = (key: string) => textIn(join(texts, keyOf(key)));
   const write = (key: string, text: string) => {
     mkdirSync(texts, { recursive: true, mode: PRIVATE });
     writePrivateFile(join(texts, keyOf(key)), text);
@@ -85,30 +69,29 @@ export function hookState(folder: string, log: (line: string) => void = () => {}
           appendFileSync(file, `\n${JSON.stringify(note)}`, { mode: 0o600 });
       }),
     notes(key: string): TurnNote[] {
-      try {
-        return (
-          readFileSync(join(turns, keyOf(key)), 'utf8')
-            .split('\n')
-            // A line may be cut: a hook beside this one is writing it, or a full disk has left half of it.
-            .flatMap((line) => (jsonOf(line) as TurnNote | undefined) ?? [])
-        );
-      } catch (error) {
-        if (isMissing(error)) return [];
-        throw error;
-      }
+      const lines = textIn(join(turns, keyOf(key)))?.split('\n') ?? [];
+      // A line may be cut: a hook beside this one is writing it, or a full disk has left half of it.
+      return lines.flatMap((line) => (jsonOf(line) as TurnNote | undefined) ?? []);
     },
     /** Removes what no hook has written for a month: those conversations are over. */
     sweep: () =>
       attempt(log, () => {
-        const files = [texts, turns].flatMap((folder) =>
-          existsSync(folder) ? readdirSync(folder).map((name) => join(folder, name)) : [],
-        );
+        const files = [texts, turns].flatMap((folder) => namesIn(folder).map((name) => join(folder, name)));
         for (const file of files)
           if (Date.now() - (statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0) > MAX_AGE_MS)
             rmSync(file, { force: true });
       }),
     clearNotes: (key: string) => attempt(log, () => rmSync(join(turns, keyOf(key)), { force: true })),
   };
+}
+
+function textIn(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
 }
 
 function attempt(log: (line: string) => void, act: () => void): void {

@@ -6,6 +6,7 @@ import { repairsInWords } from '../../contracts/reading/repairs.js';
 import type { DispatchResult } from '../../contracts/result-requests.js';
 import { withLines, withoutLabelled } from '../../memory/traces/labelled-lines.js';
 import { withShownOnly } from '../../memory/traces/shown-statements.js';
+import { defined } from '../../shared/collections.js';
 import { counted, quoted } from '../../shared/text.js';
 import { shownTo } from '../hooks/hook-turn.js';
 import { textOfAgent } from '../hooks/returned-result.js';
@@ -63,21 +64,14 @@ function answerOf(result: DispatchResult, unknown: string | undefined): McpAnswe
   const { status, dispatch } = result;
   switch (result.status) {
     case 'recorded': {
-      const { facts, role, task, repairs: made, repairsOmitted } = result;
-      const repairs =
-        made === undefined
-          ? ''
-          : quoted(repairsInWords({ repairs: made, ...(repairsOmitted && { repairsOmitted }) }));
+      const { facts, role, task, repairs: made, repairsOmitted = 0 } = result;
+      const repairs = made && quoted(repairsInWords({ repairs: made, repairsOmitted }));
       const text = [
         `Stored as dispatch ${dispatch}: ${role}, task ${task}, ${counted(facts.length, 'fact')}.`,
-        ...(repairs === '' ? [] : [`It was ${repairs}.`]),
+        ...(repairs ? [`It was ${repairs}.`] : []),
         `context with after: ${dispatch} gives a prompt that knows it.`,
       ].join(' ');
-      const data = {
-        ...{ status, dispatch, facts: facts.length },
-        ...(repairs !== '' && { repairs }),
-        ...(unknown !== undefined && { unknown_task: unknown }),
-      };
+      const data = { status, ...defined({ dispatch, facts: facts.length, repairs, unknown_task: unknown }) };
       return { text: [text, ...(unknown === undefined ? [] : [`${unknown} ${MEANT}`])].join('\n'), data };
     }
     case 'rejected':

@@ -132,16 +132,10 @@ function wordsOf(children: ComponentChildren): string {
   return Array.isArray(children) ? children.join('') : String(children);
 }
 
-export function ButtonLink({
-  href,
-  children,
-}: {
-  readonly href: string;
-  readonly children: ComponentChildren;
-}) {
+export function ButtonLink(props: { readonly href: string; readonly children: ComponentChildren }) {
   return (
-    <a class="button button-small" href={href}>
-      {children}
+    <a class="button button-small" href={props.href}>
+      {props.children}
     </a>
   );
 }

@@ -25,13 +25,8 @@ export function StatementDetails({ session, id }: { readonly session: string; re
   );
 }
 
-function Details({
-  session,
-  shown: { fact, history, shownIn },
-}: {
-  readonly session: string;
-  readonly shown: FactShown;
-}) {
+function Details({ session, shown }: { readonly session: string; readonly shown: FactShown }) {
+  const { fact, history, shownIn } = shown;
   const replaced = history.filter(
     ({ ended, id }) => id === fact.corrects || (ended && ended.by === fact.ref),
   );

@@ -214,13 +214,8 @@ export function ledgerTexts({ dispatches, rounds, findings, blockers, next_actio
 }
 
 /** Plan, board and what else has results, in one list: open ones first, finished ones folded. */
-export function Work({
-  session,
-  status,
-}: {
-  readonly session: string;
-  readonly status: ReplyTo<'run.status'>;
-}) {
+export function Work(props: { readonly session: string; readonly status: ReplyTo<'run.status'> }) {
+  const { session, status } = props;
   const [all, setAll] = useState(false);
   /** Rows stay where they stood before a person acted on them, so that it can be undone there. */
   const [acted, setActed] = useState<Readonly<Record<string, string>>>({});
