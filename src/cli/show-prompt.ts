@@ -76,11 +76,14 @@ function originLines({ prompt, lines = [], facts = [] }: CompileReply, pc: Color
   return prompt.split('\n').flatMap((text, at) => {
     if (text.trim() === '') return [];
     const line = lines.find(({ from, to }) => from <= at + 1 && at + 1 <= to);
-    const { section = 'template', why, fact, learning } = line ?? {};
+    const { section = 'template', why, fact, learning, dispatch } = line ?? {};
     const reasons = new Set(lines.flatMap((other) => (other.section === section && other.why) || []));
     const [reason] = reasons.size === 1 ? reasons : [];
     const repairs = facts.find(({ id }) => id === fact)?.repairs;
-    const own = [why === reason ? undefined : why, repairs && repairsInWords({ repairs })].filter(Boolean);
+    const from = dispatch === undefined ? undefined : `result ${dispatch}`;
+    const own = [from, why === reason ? undefined : why, repairs && repairsInWords({ repairs })].filter(
+      Boolean,
+    );
     const row = lineOf(statementsIn(text)[0] ?? fact ?? learning ?? '', visible(text), own.join('; '), pc);
     const heading = `${sectionName(section)}${reason === undefined ? '' : `: ${quoted(reason)}`}`;
     const isFirst = section !== before;

@@ -91,7 +91,9 @@ describe('prompt', () => {
       ],
     });
     const explained = await up.cli([...base, '--after', last, '--explain', '--max-facts', '1']);
-    expect(explained.stderr).toMatch(/\n-- Open findings: file\n-- .*\n-- {3}[0-9a-f]{8} {2}.*one.*\n/);
+    expect(explained.stderr).toMatch(
+      /\n-- Open findings: file\n-- .*\n-- {3}[0-9a-f]{8} {2}.*one .* {2}<- result \d+\n/,
+    );
     expect(explained.stderr).toMatch(/\n-- Likely files.*\n(?:-- .*\n)*-- .*src\/a\.ts.*\n/);
     expect(explained.stderr).toMatch(
       /\n-- Left out\n-- {3}[0-9a-f]{8} {2}task:1 must_fix two {2}<- others came first; score \d+\.\d\d: result \d+, task 1, findings, a likely or open file.*\n/,
