@@ -5,7 +5,7 @@ import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { claimedBy } from '../shared/wire-words.js';
 import { answerCommand as answering } from '../work/task-step.js';
 import type { Command, Flags, Texts } from './cli-command.js';
-import { cliOf, note, out, sessionOf, withClient } from './command-context.js';
+import { cliOf, note, noteIfMisspelled, out, sessionOf, withClient } from './command-context.js';
 import { addRequest, addRequests, print } from './request-command.js';
 import { coloursOf, showReply } from './show-reply.js';
 
@@ -69,8 +69,8 @@ function addMove(task: Command): void {
       const cli = cliOf(command);
       const [from, to] = [sessionOf(cli, options.from, '--from'), sessionOf(cli, options.session)];
       if (from === to) throw usageError(`${id} is in session ${from}: name another session`);
-      await withClient(cli, async ({ tools }) => {
-        const { task: old } = await tools.taskNext({ session: from, id });
+      await withClient(cli, async (client) => {
+        const { task: old } = await client.tools.taskNext({ session: from, id });
         if (old === null) throw usageError(`${id} is a task of the plan, which no other session follows`);
         const { content, priority, status, reason, claimed_by: agent } = old;
         if (agent !== undefined && status === 'in_progress')
@@ -78,9 +78,12 @@ function addMove(task: Command): void {
             'conflict',
             `${old.id} is ${claimedBy(agent)}: let it finish, or release it`,
           );
-        const added = await tools.taskAdd({ session: to, content, priority, status });
-        if (reason !== undefined) await tools.taskStatus({ session: to, id: added.task.id, status, reason });
-        await tools.taskDelete({ session: from, id: old.id });
+        const added = await client.tools.taskAdd({ session: to, content, priority, status });
+        if (added.created) note(`-- created session ${to}`);
+        if (added.created) await noteIfMisspelled(to, client, true);
+        if (reason !== undefined)
+          await client.tools.taskStatus({ session: to, id: added.task.id, status, reason });
+        await client.tools.taskDelete({ session: from, id: old.id });
         if (options.json) return out(JSON.stringify(added));
         print(cli, showReply('tool.task-add', added, coloursOf(cli)));
         note(

@@ -1,9 +1,10 @@
+import { z } from 'zod';
 import { usageError } from '../contracts/errors.js';
 import { REQUESTS } from '../contracts/requests.js';
 import { counted } from '../shared/text.js';
 import type { Command, Flags, Texts } from './cli-command.js';
 import { cliOf, note, out, withClient } from './command-context.js';
-import { allPages } from './output.js';
+import { allPages, confirmed } from './output.js';
 import { addFields, addRequests, print, printTable, shapeOf } from './request-command.js';
 import {
   onSession,
@@ -66,6 +67,21 @@ export function factsCommand(program: Command): void {
     'tool.fact-correct': {
       remark: ({ fact: { ref, id }, corrected }) =>
         `${ref ?? id} is the corrected ${corrected.ref ?? corrected.id}, and takes its place in prompts`,
+    },
+    'tool.fact-restore': {
+      async send(client, request) {
+        const { session, id } = request;
+        const { fact } = await client.send('tool.fact-show', { session, id });
+        if (fact.closed_at === undefined) note('-- it holds already');
+        return client.send('tool.fact-restore', request);
+      },
+    },
+    'tool.fact-erase': {
+      fields: { yes: z.literal(true).optional().describe('Do not ask.') },
+      async send(client, { yes, ...request }) {
+        const isSure = await confirmed(`Erase what ${request.id} says for good?`, yes === true);
+        return isSure ? client.send('tool.fact-erase', request) : undefined;
+      },
     },
   });
 }

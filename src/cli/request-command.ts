@@ -60,8 +60,8 @@ interface RequestCommand<Name extends RequestName> {
   readonly example?: Values;
   /** True for options that are exactly the fields, as prompts write them. */
   readonly exact?: boolean;
-  /** Sends the request. Default: once. */
-  readonly send?: (client: ThroughlineClient, request: Values) => Promise<ReplyTo<Name>>;
+  /** Sends the request, or nothing if the person says no. Default: once. */
+  readonly send?: (client: ThroughlineClient, request: Values) => Promise<ReplyTo<Name> | undefined>;
   /** Shows the reply. Default: as `showReply` does. */
   readonly show?: (reply: ReplyTo<Name>, colours: Colors) => readonly string[];
   /** The note about the reply on standard error. */
@@ -139,6 +139,7 @@ export function addRequest<Name extends RequestName>(
         if (created && owner.session !== undefined) await noteIfMisspelled(owner.session, client, true);
         return answer;
       });
+      if (reply === undefined) return;
       const { json } = command.optsWithGlobals<{ json?: boolean }>();
       if (json) out(JSON.stringify(reply));
       else print(cli, more.show?.(reply, coloursOf(cli)) ?? showReply(name, reply, coloursOf(cli)));

@@ -48,9 +48,11 @@ export function addImport(session: Command): void {
     .action(async (path: string, { as, json = false }: Texts<'as'> & Flags<'json'>, command: Command) => {
       const made: { session: string; events: number }[] = [];
       await withClient(cliOf(command), async (client) => {
-        for await (const file of sessionFiles(path, await linesOf(path))) {
-          if (as !== undefined && made.length > 0)
-            throw usageError(`--as names one session, and ${path} holds several: leave it out`);
+        const files = sessionFiles(path, await linesOf(path));
+        const only = as === undefined ? undefined : await files.next();
+        if (only !== undefined && !(await files.next()).done)
+          throw usageError(`--as names one session, and ${path} holds several: leave it out`);
+        for await (const file of only === undefined || only.done ? files : [only.value]) {
           const session = as === undefined ? file.session : token(as, '--as');
           try {
             await imported(client, session, file);

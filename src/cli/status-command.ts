@@ -128,7 +128,7 @@ async function showSize(cli: Cli, json: boolean): Promise<void> {
 }
 
 function mb(bytes: number): string {
-  return `${(bytes / 1e6).toFixed(1)} MB`;
+  return bytes < 5e4 ? `${(bytes / 1e3).toFixed(1)} KB` : `${(bytes / 1e6).toFixed(1)} MB`;
 }
 
 async function installation(cli: Cli, json: boolean): Promise<Shown> {

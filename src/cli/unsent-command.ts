@@ -57,13 +57,17 @@ async function sendHere(cli: Cli, installation: string): Promise<void> {
   await withClient(cli, async (client) => {
     spool.takeOver(installation);
     await recordRaw({ ...{ config, stateDir, spool, log, leftMs }, connect: async () => client });
+    const stored = () =>
+      spoolCounts(stateDir).reduce((sum, count) => sum + count.waiting + count.unreadable, 0);
+    const begun = stored();
     // Each pass sends a part of a long list.
     for (let before = Number.POSITIVE_INFINITY; ; ) {
       await flush({ ...{ state: hookState(stateDir, log), spool, log, leftMs } }, client);
       const { length } = spool.waiting();
-      if (length === 0 || length === before) return;
+      if (length === 0 || length === before) break;
       before = length;
     }
+    note(`-- ${counted(begun - stored(), 'item')} sent`);
   });
 }
 

@@ -17,7 +17,8 @@ export function usageFault(error: CommanderError, program: Command, words: reado
   const { command, rest } = commandAt(program, words);
   const help = `"${[...pathOf(command), '--help'].join(' ')}" lists what it takes, with an example`;
   const fix = hintOf(error, command, rest) ?? help;
-  const message = error.message.replace(/^error: /, '').replaceAll('\n', ' ');
+  const said = error.message.replace(/^error: /, '').replace(/^(unknown command .*)\n.*/, '$1');
+  const message = said.replaceAll('\n', ' ');
   return new ThroughlineError('usage', choiceText(message) ?? message, { details: { fix } });
 }
 
@@ -38,6 +39,7 @@ function choiceText(message: string): string | undefined {
 function hintOf(error: CommanderError, command: Command, rest: readonly string[]): string | undefined {
   const [word = ''] = rest;
   if (error.code === 'commander.unknownCommand') {
+    if (word === 'unblock') return 'use "throughline task edit ID --status pending"';
     const near = /\(Did you mean ([^(]*)\?\)/.exec(error.message)?.[1];
     const known = commandsHint(command, word) ?? (near && `did you mean ${near}?`);
     if (known !== undefined) return known;

@@ -22,11 +22,12 @@ describe('a command that is not there', () => {
     [['tool', 'add-task'], 'did you mean "throughline tool task-add"?'],
     [['fact'], /^did you mean "throughline facts", "throughline facts retract", /],
     [['promt'], 'did you mean prompt?'],
+    [['task', 'unblock'], 'use "throughline task edit ID --status pending"'],
     [['qwerty'], '"throughline help --all" lists every command'],
     [['task', 'show'], /^"throughline task" takes one of add, done, [^;]*$/],
   ])('%j names the commands that are called so, or lists those of the group', async (words, hint) => {
     const { message, details } = await faultOf(...words);
-    expect(message).toContain(`unknown command '${words.at(-1)}'`);
+    expect(message).toBe(`unknown command '${words.at(-1)}'`);
     expect(details?.fix).toMatch(
       hint instanceof RegExp ? hint : new RegExp(`^${hint.replaceAll('?', '\\?')}$`),
     );

@@ -117,7 +117,8 @@ describe('a turn that ends while the server does not run', () => {
     expect(stdout).toBe(`named:${gone}  1 item to send\n`);
     expect(await status()).toContain(`kept by hooks: 1 item to send for named:${gone}`);
     expect(await run('result', 'unsent', '--send', 'named:other:1')).toMatchObject({ code: 2 });
-    expect(await run('result', 'unsent', '--send', `named:${gone}`)).toMatchObject({ code: 0, stdout: '' });
+    const sent = await run('result', 'unsent', '--send', `named:${gone}`);
+    expect(sent).toMatchObject({ code: 0, stdout: '', stderr: expect.stringContaining('-- 1 item sent\n') });
     await decided();
     await cliProcess(['hook', 'claude', '--within', '20000'], { ...away, input });
     expect(await run('result', 'unsent', '--rm', `named:${gone}`)).toMatchObject({ code: 0, stdout: '' });

@@ -201,14 +201,15 @@ describe('the reading commands', () => {
     await run('task', 'add', 'Keep the order', '-s', from, '--priority', '1');
     const moved = await up.cli(['task', 'move', '1', '--session', to, '--from', from]);
     expect(moved.stdout).toBe('TAS-1 P1 pending Keep the order\n');
+    expect(moved.stderr).toContain(`-- created session ${to}\n`);
     expect(moved.stderr).toContain(`"throughline task restore TAS-1 -s ${from}" brings that back`);
     expect(await run('task', 'ls', from)).not.toContain('Keep the order');
   });
 
   it('status --size says how much is stored of what', async () => {
     const { stdout, stderr } = await up.cli(['status', '--size']);
-    expect(stdout).toMatch(/^events of sessions +[1-9]\d* +\d+\.\d MB +"session archive"/m);
-    expect(stderr).toMatch(/^-- \d+\.\d MB in all; /);
+    expect(stdout).toMatch(/^events of sessions +[1-9]\d* +[1-9]\d*\.\d [KM]B +"session archive"/m);
+    expect(stderr).toMatch(/^-- \d+\.\d [KM]B in all; /);
   });
 
   it('every list with nothing in it is JSON with --json', async () => {

@@ -52,7 +52,8 @@ function readField(json: Json, keys: readonly Key[], { shape, required }: FieldS
     if (found === undefined && isAbsent(json[key], shape)) {
       repairs.note('absent', path, key === field ? undefined : `found ${key}`);
     } else if (key !== found?.key && !isEmpty(json[key])) {
-      repairs.note('skipped', path, key === field ? shown(json[key]) : `found ${key}`);
+      const name = found === undefined ? path : `${path.slice(0, -field.length)}${oneLine(key)}`;
+      repairs.note('skipped', name, key === field ? shown(json[key]) : `found ${found?.key ?? key}`);
     }
   }
   if (found !== undefined) {

@@ -132,7 +132,7 @@ describe('a field that is given under two names', () => {
   it('words about changes do not become files beside the files', () => {
     expect(work({ files_modified: ['a.ts'], changes: ['added a retry'] })).toMatchObject({
       value: { result: { files_modified: ['a.ts'] } },
-      repairs: [{ kind: 'skipped', field: 'files_modified', detail: 'found changes' }],
+      repairs: [{ kind: 'skipped', field: 'changes', detail: 'found files_modified' }],
     });
   });
 });
@@ -152,6 +152,7 @@ describe('a field whose name was misspelt by a letter', () => {
   it('is not read beside the field itself, nor where two letters differ or the verdict is meant', () => {
     expect(work({ summary: 'Parser done', sumary: 'Printer done' })).toMatchObject({
       value: { result: { summary: 'Parser done' } },
+      repairs: [{ kind: 'skipped', field: 'sumary', detail: 'found summary' }],
     });
     expect(work({ smary: 'Parser done' })).not.toHaveProperty('value.result.summary');
     expect(work({ stats: 'failed' })).toMatchObject({

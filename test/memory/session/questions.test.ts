@@ -138,9 +138,12 @@ describe('an answer', () => {
     played.foldWhole(withRefs(recorded(3, implementer({ ...BLOCKED, task_id: '7' })), 'M3'));
     played.after('blocker-answer', { task: 'm2', answer: 'For a week', by: 'anna', person: true });
     played.after('blocker-answer', { task: 'M3', answer: '80', by: 'anna', person: true });
+    played.after('blocker-answer', { task: 'M2', answer: 'For a day', by: 'anna', person: true });
     expect(open().map(({ sourceTaskId }) => sourceTaskId)).toEqual(['1']);
     expect(taskOf(played, '7')?.next_action).toBe('retry');
-    expect(promptOf(played, '2', 'x')).toContain('- Keep the old log? For a week [N1, anna, 1 Mar]');
+    expect(promptOf(played, '2', 'x')).toContain(
+      '- Keep the old log? For a day (replaces: Keep the old log? For a week) [N3, anna, 1 Mar]',
+    );
     expect(
       factsOf(played.state)
         .all()

@@ -153,7 +153,7 @@ export function answerBlocker(state: SessionState, args: ToolArguments<'blocker-
     const open = named(texts, 5);
     return refuse(
       'not_found',
-      `task ${task} has no open question${what}${open === '' ? '' : `; open: ${open}`}. To tell other tasks, add a note of type decision. A line behind "Open:" is a fact: retract it`,
+      `task ${task} has no open question${what}${open === '' ? '' : `; open: ${open}`}. To tell other tasks, add a note of type decision`,
       { task },
     );
   }
@@ -185,16 +185,16 @@ function showingAnswer(task: string, text: string): Reply {
   };
 }
 
-/** Returns the question with this id, such as `M9`, if it holds. */
+/** Returns the question with this id, such as `M9`, also one that has ended. */
 function questionOf(state: SessionState, id: string): SessionFact | undefined {
   if (!/^m\d/i.test(id)) return undefined;
-  const fact = factOfId(factsOf(state).getValid(), id);
+  const fact = factOfId(factsOf(state).all(), id);
   return 'fact' in fact && fact.fact.relation === RELATIONS.asks ? fact.fact : undefined;
 }
 
 /** Returns the open questions of a task's newest result, in their original wording; of a conversation only the named one. */
 function askedBy(ledger: TaskLedger | undefined, statement: SessionFact | undefined): readonly string[] {
-  if (ledger === undefined) return statement === undefined ? [] : [statement.object];
+  if (ledger === undefined) return statement?.validTo === undefined && statement ? [statement.object] : [];
   const { questions = [], answers = [], blockers, summary, last } = ledger;
   const open = questions.map(({ text }) => text);
   if (open.length > 0 || last.verdict !== 'blocked') return open;
