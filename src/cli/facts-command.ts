@@ -70,8 +70,7 @@ export function factsCommand(program: Command): void {
     },
     'tool.fact-restore': {
       async send(client, request) {
-        const { session, id } = request;
-        const { fact } = await client.send('tool.fact-show', { session, id });
+        const { fact } = await client.send('tool.fact-show', { session: request.session, id: request.id });
         if (fact.closed_at === undefined) note('-- it holds already');
         return client.send('tool.fact-restore', request);
       },

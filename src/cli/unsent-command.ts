@@ -57,8 +57,7 @@ async function sendHere(cli: Cli, installation: string): Promise<void> {
   await withClient(cli, async (client) => {
     spool.takeOver(installation);
     await recordRaw({ ...{ config, stateDir, spool, log, leftMs }, connect: async () => client });
-    const stored = () =>
-      spoolCounts(stateDir).reduce((sum, count) => sum + count.waiting + count.unreadable, 0);
+    const stored = () => spoolCounts(stateDir).reduce((sum, each) => sum + each.waiting + each.unreadable, 0);
     const begun = stored();
     // Each pass sends a part of a long list.
     for (let before = Number.POSITIVE_INFINITY; ; ) {

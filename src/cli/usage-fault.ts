@@ -17,8 +17,7 @@ export function usageFault(error: CommanderError, program: Command, words: reado
   const { command, rest } = commandAt(program, words);
   const help = `"${[...pathOf(command), '--help'].join(' ')}" lists what it takes, with an example`;
   const fix = hintOf(error, command, rest) ?? help;
-  const said = error.message.replace(/^error: /, '').replace(/^(unknown command .*)\n.*/, '$1');
-  const message = said.replaceAll('\n', ' ');
+  const message = error.message.replace(/^error: |(?<=unknown command .*)\n.*/g, '').replaceAll('\n', ' ');
   return new ThroughlineError('usage', choiceText(message) ?? message, { details: { fix } });
 }
 

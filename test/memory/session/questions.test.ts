@@ -144,11 +144,7 @@ describe('an answer', () => {
     expect(promptOf(played, '2', 'x')).toContain(
       '- Keep the old log? For a day (replaces: Keep the old log? For a week) [N3, anna, 1 Mar]',
     );
-    expect(
-      factsOf(played.state)
-        .all()
-        .map(({ ended }) => ended?.how),
-    ).toEqual(expect.arrayContaining(['answered']));
+    expect(JSON.stringify(factsOf(played.state).all())).toContain('"how":"answered"');
   });
 
   it('a question is closed by the approval of its task, and by its next result', () => {
