@@ -44,7 +44,10 @@ export function workCommand(program: Command): void {
     )
     .option('--plan <file>', 'the plan (default: with --session its own, else the one at a usual place)')
     .option('-s, --session <name>', 'session (default: the one that agents in this folder use)')
-    .requiredOption('--implementer <command>', 'does the work: an agent, such as "codex exec -"')
+    .requiredOption(
+      '--implementer <command>',
+      'does the work: an agent, such as "codex exec --sandbox workspace-write -"',
+    )
     .option('--reviewer <command>', 'says whether the work is approved: an agent, such as "claude -p"')
     .option('--check <command>', 'judges the work before the review, such as "npm test"')
     .option('--tick', "tick a task's line in the plan once it is approved")
@@ -61,7 +64,7 @@ export function workCommand(program: Command): void {
     .option('--env <name...>', 'variables that agents and checks may see; names alone')
     .option('--json', 'print what happens as JSON, an object a line; the last has the summary')
     .examples(
-      `throughline work --plan specs/parser/tasks.md --implementer 'codex exec -' --reviewer 'claude -p' --tick`,
+      `throughline work --plan specs/parser/tasks.md --implementer 'claude -p --permission-mode acceptEdits' --reviewer 'gemini -p' --tick`,
       `throughline work --implementer 'codex exec --sandbox workspace-write -' --check 'npm test' --env OPENAI_API_KEY`,
       `throughline work --session parser --implementer 'my-agent {prompt_file}' --reviewer 'claude -p'`,
     )

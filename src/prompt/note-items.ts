@@ -189,8 +189,9 @@ export function referenceOf(fact: SessionFact, context: NoteContext, isBrief = f
   // What it replaced is said, so that nobody goes back to it unknowingly.
   const instead = before && ` (replaces: ${clipText(quoted(before.object), MAX_REPLACED)})`;
   const from = [
-    ...(session === undefined ? [] : [session]),
-    ...(ref === undefined ? [] : [ref]),
+    // The id of another session's statement must not pass for one of the reader's own.
+    ...(session === undefined ? [] : [ref === undefined ? session : `${session}/${ref}`]),
+    ...(ref === undefined || session !== undefined ? [] : [ref]),
     ...whoSaid(fact),
     ...(scope === undefined ? [] : [quoted(Object.values(scope).flat().join(' ')).replace(/[[\]]/g, '')]),
     ...(ref === undefined || (ref !== task && isOpen(task)) ? [taskName(task, commitOf(task))] : []),

@@ -52,6 +52,9 @@ export function statementText(
   return object.toLowerCase().includes(subject.toLowerCase()) ? object : `${subject}: ${object}`;
 }
 
+/** Stands between an agent's question and the user's answer to it in the next turn. */
+export const ANSWERED = ' The user: "';
+
 /** Begins a sentence that the user wrote; any other statement of a user is a line of the agent. */
 export const BY_USER = 'The user: ';
 

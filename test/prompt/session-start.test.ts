@@ -116,8 +116,8 @@ describe('a session start', () => {
     );
     expect(prompt.split('\n').slice(1)).toEqual([
       'Decided: Use node:test',
-      // The next turn of the same conversation has closed what this one left open.
-      'Open: npm test fails',
+      // The next turn of the same conversation leaves it open.
+      'Open: A semicolon? · npm test fails · Publish it',
       '',
       'Last: Package made private: package.json [claude, 1 Jan]',
       'Before: Parser done [task:7, 1 Jan]',

@@ -301,7 +301,9 @@ async function beforeAgent(call: HookCall, tools: HookTools): Promise<HookAnswer
   const client = await tools.connect();
   if (onlyReads(name, tools.client.readers, agents)) {
     const context = await taskContext(task, prompt, call, tools, client);
-    return context === undefined ? undefined : { ...call.input, [fields.prompt]: `${prompt}\n\n${context}` };
+    if (context === undefined) return undefined;
+    const wanted = tools.at.lines === false ? [] : [LINES_WANTED];
+    return { ...call.input, [fields.prompt]: [prompt, context, ...wanted].join('\n\n') };
   }
   const role = name === '' ? undefined : roleOfAgent(name, agents);
   const request = dispatchOf(tools.at, task, prompt, role ?? 'implementer');

@@ -13,7 +13,7 @@ import { idsIn, withShownOnly } from '../../memory/traces/shown-statements.js';
 import { LAST_POSITION, NEW_WORK, POSITIONS, YES_OR_NO } from '../../memory/traces/wordings.js';
 import { defined } from '../../shared/collections.js';
 import { clipText, oneLine } from '../../shared/text.js';
-import { BY_USER } from '../../shared/wire-words.js';
+import { ANSWERED, BY_USER } from '../../shared/wire-words.js';
 import { agentKey, type HookCall, type HookTools, namedTask } from './hook-call.js';
 import { resultId } from './hook-results.js';
 import type { HookState } from './hook-state.js';
@@ -167,7 +167,7 @@ function ofAgent(text: string, most: number): string {
 function answerTo({ question, options }: PendingQuestion, request: string): string | undefined {
   const reply = oneLine(request);
   if (reply === '' || reply.length > MAX_ANSWER || /[?？]$/.test(reply)) return undefined;
-  const statement = `${ofAgent(question, MAX_QUESTION)} The user: "${reply}"`;
+  const statement = `${ofAgent(question, MAX_QUESTION)}${ANSWERED}${reply}"`;
   const option = options[placeIn(reply, options.length)];
   if (option !== undefined) return `${statement}: ${ofAgent(option, MAX_ANSWER)}`;
   const shares = (texts: readonly string[]) => {

@@ -612,9 +612,9 @@ function endsOpen(outcome: SessionFact, fact: SessionFact): boolean {
   const isOwn = outcome.sourceSequence === fact.sourceSequence;
   if (outcome.sourceSequence < fact.sourceSequence || (isOwn && !(isApproval && !isSuggestion(fact))))
     return false;
-  if (isSeenOpen(fact)) return (isApproval || !isReview) && reaches(outcome, fact);
+  // Another turn leaves open what the one before left open.
   if (part === 'note') return false;
-  if (isQuestion(fact)) return (isApproval || !isReview) && reaches(outcome, fact);
+  if (isSeenOpen(fact) || isQuestion(fact)) return (isApproval || !isReview) && reaches(outcome, fact);
   return (isApproval || isReview === !isBlocker(fact)) && reaches(outcome, fact);
 }
 

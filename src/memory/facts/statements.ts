@@ -3,6 +3,7 @@ import { STATEMENT_KINDS, type StatementKind } from '../../contracts/kinds.js';
 import { RELATIONS } from '../../contracts/relations.js';
 import type { FactRecorded } from '../../contracts/session-events.js';
 import { clipText, quoted } from '../../shared/text.js';
+import { ANSWERED } from '../../shared/wire-words.js';
 import { type SaidAbout, type TakesBack, takesBack } from './contrast.js';
 import { plainFacts, statingFacts } from './event-facts.js';
 import {
@@ -61,7 +62,7 @@ export interface StatementsWritten extends Pick<FactRecorded['data'], 'refs' | '
 
 /** True if a statement may end others, so that the session's facts are needed. */
 export function mayEnd(fact: RecordedFact): boolean {
-  return (fact.replaces ?? []).length > 0 || denying(fact) !== undefined;
+  return (fact.replaces ?? []).length > 0 || fact.object.includes(ANSWERED) || denying(fact) !== undefined;
 }
 
 /** Kinds that a new statement of one of them ends, if it denies what they assert. */
@@ -129,7 +130,7 @@ export function stated(
     }
     const isNamed = ({ ref }: SessionFact) => ends.some((end) => end.id === ref);
     const others = endable(fact).filter((older) => !isNamed(older));
-    ends.push(...contrasts(fact, by, others));
+    ends.push(...contrasts(fact, by, others), ...answers(fact, by, others));
     if (questions.length > 0) changed.set(factId(fact), answered(fact, questions));
   }
   for (const fact of counted) {
@@ -144,6 +145,17 @@ export function stated(
     ...(ends.length > 0 && { ends }),
     ...(notEnded.length > 0 && { not_ended: notEnded }),
   };
+}
+
+/** Returns the ends of the questions of its conversation that a turn says were answered: it repeats how they begin. */
+function answers({ object, subject }: RecordedFact, by: string, known: readonly SessionFact[]): Ends[] {
+  const [question = '', ...given] = object.split(ANSWERED);
+  const isAsked = (older: SessionFact) =>
+    statementKind(older) === 'question' &&
+    older.subject === subject &&
+    older.object.replaceAll('"', "'").startsWith(question.replace(/\.\.\.$/, ''));
+  const asked = given.length === 0 ? undefined : known.findLast(isAsked);
+  return asked?.ref === undefined ? [] : [{ id: asked.ref, by, how: 'answered' }];
 }
 
 type Ends = NonNullable<FactRecorded['data']['ends']>[number];

@@ -30,6 +30,8 @@ const METHODS = {
 } as const satisfies Record<(typeof DEMAND_KINDS)[number], string>;
 
 const MAX_DEMANDS = 50;
+/** What `work` says of a command that failed: it teaches nothing. */
+const OF_A_CHECK = /^(?:Make the check ".*" pass|The check ".*" failed)/s;
 
 /** Returns proposals for notes that the project does not have yet and has capacity for, in the order of the notes. */
 export function noteProposals(project: LearningState, session: string, notes: Iterable<Note>): Proposed[] {
@@ -54,7 +56,7 @@ export function demandsOf(project: string, result: AnyResult) {
   const add = (kind: Observation['kind'], statement: string) => {
     const text = learningText(statement);
     const id = demandId(project, text);
-    if (text !== '' && !demands.has(id)) demands.set(id, { id, kind, text });
+    if (text !== '' && !OF_A_CHECK.test(text) && !demands.has(id)) demands.set(id, { id, kind, text });
   };
   for (const fix of result.required_fixes ?? []) add('fix', fix);
   for (const { message } of result.issues ?? [])

@@ -450,7 +450,7 @@ describe('an agent at work', () => {
       const answer = JSON.parse(await place.run('claude', { ...payload, cwd: place.stateDir, tool_input }));
       expect(answer.hookSpecificOutput.updatedInput).toEqual({
         ...tool_input,
-        prompt: 'Which files did task 2.1 touch?\n\nknown of 2.1',
+        prompt: `Which files did task 2.1 touch?\n\nknown of 2.1\n\n${LINES_WANTED}`,
       });
     },
   );

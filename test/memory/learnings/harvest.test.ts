@@ -80,7 +80,8 @@ describe('notes', () => {
 describe('the demands of a review', () => {
   it('the demands of a review are its required fixes and its issues, conventions among them', () => {
     const demands = review({
-      required_fixes: ['Name the field in src/a.ts:3'],
+      // A command that failed teaches nothing.
+      required_fixes: ['Name the field in src/a.ts:3', 'Make the check "npm test" pass'],
       issues: [
         { severity: 'minor', message: 'The case 3 is missing' },
         { severity: 'minor', message: 'Always close the file' },

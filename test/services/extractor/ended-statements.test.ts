@@ -66,6 +66,14 @@ describe('a statement that another one names', () => {
     expect((await session.facts()).at(-1)).toMatchObject({ relation: 'decided' });
   });
 
+  it('the next turn answers the question of its conversation, and leaves any other open', async () => {
+    const session = new StatedSession();
+    await session.says('Should expired links give 404 or 410?', { relation: 'asks' });
+    await session.says('Which port does the gateway use?', { relation: 'asks' });
+    await session.says('Should expired links give 404 or 410? The user: "410"', USER);
+    expect(await session.ended()).toEqual(['M1 answered by M3']);
+  });
+
   it('what was left to do is settled, and what settled it is shown nowhere', async () => {
     const session = new StatedSession();
     await session.result(implementer({ follow_up_actions: ['Document the port', 'Close the socket'] }));
