@@ -224,7 +224,7 @@ describe('what agents leave for each other by MCP', () => {
     const query = 'errors line column';
     const recalled = async (scope: string) => (await agent.call('recall', { query, scope })).text;
     expect(await recalled('session')).toContain('- Errors carry line and column, from 1 [N1');
-    expect(await recalled('project')).toMatch(/- Errors carry line and column, from 1 \[noted-\d+, N1/);
+    expect(await recalled('project')).toMatch(/- Errors carry line and column, from 1 \[noted-\d+\/N1,/);
     expect((await agent.call('recall', { query: 'kubernetes' })).text).toBe(
       'Nothing that is known fits: try other words.',
     );

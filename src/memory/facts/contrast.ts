@@ -135,7 +135,7 @@ function termReplaced(now: string, before: string): string | undefined {
 
 /** The beginning of a text, with "in the" in Portuguese told from a negation. */
 function readable(text: string): string {
-  return text.slice(0, MAX_TEXT).replace(PORTUGUESE_IN, 'em');
+  return text.slice(0, MAX_TEXT).replace(PORTUGUESE_IN, 'em').replace('(agent: ', '(');
 }
 
 /**

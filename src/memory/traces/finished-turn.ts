@@ -128,6 +128,8 @@ function statementsOf(
     return {
       ...{ ...lines, replaces, options: stated.options },
       decisions: [...choices.filter(isNew), ...lines.decisions],
+      // An answer that a line repeats still ends its question.
+      settled: [...lines.settled, ...answers.filter((answer) => !isNew(answer))],
       rules: [...rules.filter(isNew), ...lines.rules],
       requests: [],
       authored: [...Object.values(lines).flat(), ...choices, ...rules],

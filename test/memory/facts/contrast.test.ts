@@ -30,7 +30,7 @@ describe('a statement that takes another one back', () => {
       'yarn',
     ],
     [
-      'use luxon instead (`t.ts` parses times now, moment is out of `package.json`)',
+      'use luxon instead (agent: `t.ts` parses times now, moment is out of `package.json`)',
       'Times use moment',
       'moment',
     ],
