@@ -182,14 +182,12 @@ async function tellFound(cli: Cli, options: UpOptions, up: RunningUp): Promise<v
       `the server on port ${port} runs already ${options.auth ? 'without' : 'with'} a token: run "throughline down" first`,
     );
   }
-  if (options.port !== undefined && options.port !== Number(port))
-    throw usageError(
-      `your server runs already, on port ${port}, and serves all projects: "throughline down" ends it, or --store starts a separate one`,
-    );
   const there = { ...cli, server: ownServer(storeDir), autostart: undefined };
   // Refused where it hangs.
   await withConnection(there, async () => {});
   tellServer(up);
+  if (options.port !== undefined && options.port !== Number(port))
+    note('-- it keeps its port: "throughline down" ends it, or --store starts a separate one');
   const use = options.store === undefined ? ': this project uses it' : '';
   note(`-- already running on ${port}, process ${pid}${use}`);
 }

@@ -17,7 +17,9 @@ export function usageFault(error: CommanderError, program: Command, words: reado
   const { command, rest } = commandAt(program, words);
   const help = `"${[...pathOf(command), '--help'].join(' ')}" lists what it takes, with an example`;
   const fix = hintOf(error, command, rest) ?? help;
-  const message = error.message.replace(/^error: |(?<=unknown command .*)\n.*/g, '').replaceAll('\n', ' ');
+  const [first = '', ...more] = error.message.replace(/^error: /, '').split('\n');
+  // The second line of an unknown command is commander's own hint.
+  const message = first.startsWith('unknown command') ? first : [first, ...more].join(' ');
   return new ThroughlineError('usage', choiceText(message) ?? message, { details: { fix } });
 }
 

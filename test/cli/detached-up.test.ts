@@ -88,7 +88,9 @@ describe('up --detach', () => {
     expect(second).toEqual({
       code: 0,
       stdout: first.stdout,
-      stderr: expect.stringMatching(`^-- already running on \\d+, process ${processes[0]}\n$`),
+      stderr: expect.stringMatching(
+        `^-- it keeps its port: .*\n-- already running on \\d+, process ${processes[0]}\n$`,
+      ),
     });
     expect(await processesOn(store)).toEqual(processes);
     const down = await cli(['down', '--store', store, '--json']);

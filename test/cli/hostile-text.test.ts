@@ -198,7 +198,7 @@ const special = (): Readonly<Record<string, readonly (readonly string[])[]>> => 
   'note rm': [['NOT-3', '-s', SESSION]],
   'inbox read': [['MSG-2', '-s', SESSION]],
   answer: [['asks', HOSTILE, '-s', SESSION, '--by', HOSTILE]],
-  'facts erase': [['M999', '-s', SESSION, '--by', HOSTILE]],
+  'facts erase': [['M999', '-s', SESSION, '--by', HOSTILE, '--yes']],
   uninstall: [['--dry-run']],
   'facts retract': [[ids.fact, '-s', SESSION, '--reason', HOSTILE, '--by', HOSTILE]],
   'facts correct': [[ids.wrong, HOSTILE, '-s', SESSION, '--by', HOSTILE], [HOSTILE]],

@@ -129,6 +129,7 @@ const CALLS: Readonly<Record<string, readonly string[] | null>> = {
   mcp: [],
   status: [],
   log: [],
+  last: [],
   recall: [SECRET],
   facts: [],
   task: ['add', SECRET],

@@ -192,7 +192,7 @@ export const PATTERNS: readonly SecretPattern[] = [
     [
       ['pass', '-(?:key|store)pass ', ''],
       ['pass', String.raw`htpasswd -\w`, String.raw`\w{0,16} \S{1,128} \S{1,64} `],
-      ['pass', String.raw`nmcli [^\n]{1,128} password `, ''],
+      ['pass', String.raw`nmcli \S{1,16} \S{1,16} \S{1,16} \S{1,64} password `, ''],
       ['auth', '(?:masterauth|authtoken) ', ''],
       ['user ', String.raw`(?:net |rabbitmqctl add_)user \S{1,64} `, ''],
       ['', 'AUTH ', String.raw`(?<=(?<![\w-])AUTH )(?:(?:PLAIN|LOGIN|default) )?`],
