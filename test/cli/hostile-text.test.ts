@@ -198,7 +198,7 @@ const special = (): Readonly<Record<string, readonly (readonly string[])[]>> => 
   'note rm': [['NOT-3', '-s', SESSION]],
   'inbox read': [['MSG-2', '-s', SESSION]],
   answer: [['asks', HOSTILE, '-s', SESSION, '--by', HOSTILE]],
-  'facts erase': [['M999', '-s', SESSION, '--by', HOSTILE, '--yes']],
+  'facts erase': [['M999', '-s', SESSION, '--by', HOSTILE]],
   uninstall: [['--dry-run']],
   'facts retract': [[ids.fact, '-s', SESSION, '--reason', HOSTILE, '--by', HOSTILE]],
   'facts correct': [[ids.wrong, HOSTILE, '-s', SESSION, '--by', HOSTILE], [HOSTILE]],
@@ -323,7 +323,7 @@ async function written(args: readonly string[]): Promise<string> {
   const isDecided = /^(?:resume|learning [aer])|(?:fact|facts)[ -]erase/.test(args.join(' '));
   for (const stream of [process.stdin, process.stderr]) Object.assign(stream, { isTTY: isDecided });
   try {
-    await runCli(['node', 'throughline', ...args]);
+    await runCli(['node', 'throughline', ...args, ...(args[1] === 'erase' ? ['--yes'] : [])]);
   } finally {
     for (const spy of spies) spy.mockRestore();
     process.exitCode = undefined;
