@@ -303,7 +303,7 @@ export function hasReturned(board: TaskBoard, id: string, ledgers: Ledgers): boo
   if (task !== undefined) return task.result?.outcome === 'implementer_completed';
   const { claimed_at = '' } = claimOf(board, id);
   const last = ledgers.get(id)?.last;
-  return last !== undefined && last.at > claimed_at && RETURNED.has(outcomeName(last));
+  return last !== undefined && last.at >= claimed_at && RETURNED.has(outcomeName(last));
 }
 
 /** Returns the agent that has claimed a task and not returned its work. */

@@ -108,7 +108,7 @@ async function claimed(
   const ledgers = ledgersOf(state);
   const returned = other !== undefined && hasReturned(seenState(state).board, id, ledgers);
   const { renewed = '' } = (returned && (await leases.read(key))) || {};
-  const ended = returned && renewed < (ledgers.get(id)?.last?.at ?? '') ? [other] : [];
+  const ended = returned && renewed <= (ledgers.get(id)?.last?.at ?? '') ? [other] : [];
   const at = clock();
   const lease = await leases.claim(key, { holder, ttlMs, at, ended });
   if (lease.holder !== holder)

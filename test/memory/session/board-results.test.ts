@@ -3,7 +3,7 @@ import type { RoleResult } from '../../../src/contracts/results.js';
 import type { FactRecorded, SessionEvent } from '../../../src/contracts/session-events.js';
 import { shown } from '../../../src/memory/session/commands/task-commands.js';
 import { seenState } from '../../../src/memory/session/session-state.js';
-import { addBoardResult } from '../../../src/memory/session/task-board.js';
+import { addBoardResult, holderOf } from '../../../src/memory/session/task-board.js';
 import { recorded, reviewer } from '../../support/builders.js';
 import { APPROVED, blocked, completed, digest, failed, needsChanges } from '../../support/ledgers.js';
 import { type Played, timeAt, withTasks } from '../../support/played.js';
@@ -31,6 +31,19 @@ function moved(...returned: readonly RoleResult[]): Played {
   for (const [index, each] of returned.entries()) played.foldWhole(published(index + 1, 10 + index, each));
   return played;
 }
+
+describe('a result of a task of the plan', () => {
+  it.each([
+    ['in the millisecond of the claim', 5, undefined],
+    ['before the claim', 4, 'x'],
+  ])('%s, at minute %i: the task is held by %s', (_when, minutes, holder) => {
+    const at = timeAt(minutes);
+    const last = { sequence: 1, at, role: 'implementer', verdict: 'completed' } as const;
+    const claims = new Map([['2', { claimed_by: 'x', claimed_at: timeAt(5) }]]);
+    const { board } = withTasks('a').state;
+    expect(holderOf({ ...board, claims }, '2', new Map([['2', { last }]]))).toBe(holder);
+  });
+});
 
 describe('a result of a board task', () => {
   it.each([
