@@ -47,6 +47,8 @@ function memoryOf(command: Command, given: string | undefined) {
   const session = named ?? found.session;
   let opened: Promise<WatchedClient> | undefined;
   let isStarting = false;
+  /** Ends when what was kept has been sent, or could not be. */
+  let sending: Promise<void> | undefined;
   /** True if something may be kept that this connection has not sent. */
   let mayHaveKept = true;
   /** Follows the user to another server, as the hooks of this conversation do. */
@@ -77,10 +79,12 @@ function memoryOf(command: Command, given: string | undefined) {
     const watched = await within(opened);
     if (mayHaveKept) {
       mayHaveKept = false;
-      await sendKept(watched.client, server).catch(() => {
+      sending = sendKept(watched.client, server).catch(() => {
         mayHaveKept = true;
       });
     }
+    // A call that comes while a kept report is sent must see it, too.
+    await sending;
     return watched.client;
   };
   const connected = () => {
