@@ -13,12 +13,12 @@ const MOST = 50;
  */
 export async function compiledHere<Reply extends { readonly prompt: string }>(
   directory: string,
-  compile: (more: { readonly hints?: { readonly gone: string[] } }) => Promise<Reply>,
+  compile: (more: { readonly hints?: { readonly missing: string[] } }) => Promise<Reply>,
 ): Promise<Reply> {
   const reply = await compile({});
   const git = gitAbove(directory);
   const folders = git === undefined ? [directory] : [directory, dirname(git)];
-  const isGone = (path: string) => !folders.some((folder) => existsSync(join(folder, path)));
-  const gone = [...new Set(reply.prompt.match(PATH))].filter(isGone);
-  return gone.length === 0 ? reply : compile({ hints: { gone: gone.slice(0, MOST) } });
+  const isMissing = (path: string) => !folders.some((folder) => existsSync(join(folder, path)));
+  const missing = [...new Set(reply.prompt.match(PATH))].filter(isMissing);
+  return missing.length === 0 ? reply : compile({ hints: { missing: missing.slice(0, MOST) } });
 }

@@ -110,7 +110,7 @@ async function listEntries(cli: Cli, command: Command, session: Token | undefine
 
 interface Listed {
   readonly entries: readonly (TimelineEntry & { readonly session?: string })[];
-  /** Where the list goes on: a cursor in one session, a time in all. */
+  /** Continues the list: a cursor in one session, a time in all. */
   readonly next?: string | undefined;
 }
 

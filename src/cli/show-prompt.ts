@@ -51,12 +51,12 @@ async function compiledAgain(client: ThroughlineClient, { prompt, request }: Too
   if (prompt.cut)
     note(`-- the request of prompt ${prompt.id} was kept without some of its text: it may have been another`);
   const reply = await client.send('prompt.past', { ...request, include: [...EXPLAINED] });
-  if (reply.vectors !== prompt.vectors) {
-    const [before, now] = [prompt.vectors, reply.vectors].map((name = 'none') => name);
+  const { vectors: before = 'none' } = prompt;
+  const { vectors: now = 'none' } = reply;
+  if (before !== now)
     note(
       `-- prompt ${prompt.id} was ordered with the word vectors ${before}, now with ${now}: it may differ`,
     );
-  }
   return reply;
 }
 
@@ -81,10 +81,15 @@ function originLines({ prompt, lines = [], facts = [] }: CompileReply, pc: Color
     const [reason] = reasons.size === 1 ? reasons : [];
     const repairs = facts.find(({ id }) => id === fact)?.repairs;
     const from = dispatch === undefined ? undefined : `result ${dispatch}`;
-    const own = [from, why === reason ? undefined : why, repairs && repairsInWords({ repairs })].filter(
+    const remarks = [from, why === reason ? undefined : why, repairs && repairsInWords({ repairs })].filter(
       Boolean,
     );
-    const row = lineOf(statementsIn(text)[0] ?? fact ?? learning ?? '', visible(text), own.join('; '), pc);
+    const row = lineOf(
+      statementsIn(text)[0] ?? fact ?? learning ?? '',
+      visible(text),
+      remarks.join('; '),
+      pc,
+    );
     const heading = `${sectionName(section)}${reason === undefined ? '' : `: ${quoted(reason)}`}`;
     const isFirst = section !== before;
     before = section;

@@ -94,7 +94,7 @@ export function statusCommand(program: Command): void {
     });
 }
 
-/** What a stream holds, and what makes it smaller; the first that fits its name. */
+/** Says what a stream holds and what makes it smaller. The first entry that fits its name counts. */
 const STORED: readonly (readonly [stream: RegExp, holds: string, less: string])[] = [
   [/^DISPATCH$/, 'results as they came', '"session rm" of a session takes them with it'],
   [/^SESSIONS?_/, 'events of sessions', '"session archive" keeps only the state, "session rm" nothing'],
@@ -203,7 +203,7 @@ async function runOf(
   return { text, remark: remarks.map((line) => `-- ${line}`).join('\n') };
 }
 
-/** What waits for a person in other sessions, below the session of a folder. */
+/** Lists what waits for a person in other sessions, below the session of a folder. */
 async function elsewhere(
   { tools }: ThroughlineClient,
   session: Token,

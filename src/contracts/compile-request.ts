@@ -32,7 +32,7 @@ const fileFields = {
       .optional()
       .describe('Files that are open, relative to the project or absolute.'),
     cwd: hintedPath.optional().describe('The folder in which the agent works.'),
-    gone: z
+    missing: z
       .array(hintedPath)
       .max(50, 'must be at most 50 files')
       .optional()

@@ -29,7 +29,7 @@ export interface NoteContext {
   /** True if the reader can look at the task: it is on the board or in the plan. */
   readonly isOpen: (task: string) => boolean;
   /** Files that do not exist where the reader works. */
-  readonly gone: readonly string[];
+  readonly missing: readonly string[];
   /** What statements replaced, by their ids. */
   readonly replaced: ReadonlyMap<string, SessionFact>;
 }
@@ -179,12 +179,11 @@ const CONVERSATION = /^([a-z]+)-[0-9a-f]{6}$/;
  */
 export function referenceOf(fact: SessionFact, context: NoteContext, isBrief = false): string {
   const { ref, sourceTaskId: task, validFrom, scope } = fact;
-  const { session, newest, now, isOpen, commitOf, gone, replaced } = context;
+  const { session, newest, now, isOpen, commitOf, missing, replaced } = context;
   const before = replaced.get(ref ?? '');
   const day = dayOf(validFrom, newest, now);
-  const missing = gone.find((path) => fact.subject === path || fact.object.includes(path));
-  const end =
-    missing === undefined ? day : `${day}, not found here: ${quoted(missing).replace(/[[\]]/g, '')}`;
+  const absent = missing.find((path) => fact.subject === path || fact.object.includes(path));
+  const end = absent === undefined ? day : `${day}, not found here: ${quoted(absent).replace(/[[\]]/g, '')}`;
   if (isBrief && ref !== undefined) return ` [${ref}, ${end}]`;
   // What it replaced is said, so that nobody goes back to it unknowingly.
   const instead = before && ` (replaces: ${clipText(quoted(before.object), MAX_REPLACED)})`;

@@ -142,8 +142,8 @@ export function memoryOf(state: SessionState, query: MemoryAsked, room: number, 
     maxFiles: Math.max(maxFiles, CONSIDERED),
     ...{ open: hints?.files, folder: hints?.cwd },
   });
-  const { gone = [] } = hints ?? {};
-  const candidates = known.filter(({ path }) => !gone.includes(path));
+  const { missing = [] } = hints ?? {};
+  const candidates = known.filter(({ path }) => !missing.includes(path));
   // The ledger of the task lists the files that it has changed itself.
   const changed = new Set(ledgers.get(taskId)?.work.files);
   const others = candidates.slice(0, maxFiles).filter(({ path }) => !changed.has(path));
@@ -226,12 +226,12 @@ export function memoryOf(state: SessionState, query: MemoryAsked, room: number, 
     return [
       ...(isSentBack(ledgers.get(task)) ? ['| Sent back by its review'] : []),
       ...demandsPart(unsaid, summary),
-      ...filesPart((filesOf.get(task) ?? []).filter((path) => !gone.includes(path))),
+      ...filesPart((filesOf.get(task) ?? []).filter((path) => !missing.includes(path))),
       // Similar tasks with the same files have no line of their own.
       ...(alike > 0 ? [`| ${alike} more like it`] : []),
     ];
   };
-  const context = contextOf(state, query.now, gone);
+  const context = contextOf(state, query.now, missing);
   const sections = recordOf(NOTE_SECTIONS, (name): Item[] => {
     if (name === 'files') return wholeItems(files.map(({ path, why }) => `- ${quoted(path)} (${why})`));
     if (name === 'perhaps') return wholeItems(perhaps.length === 0 ? [] : [perhapsLine(perhaps)]);
@@ -254,16 +254,16 @@ export function memoryOf(state: SessionState, query: MemoryAsked, room: number, 
   };
 }
 
-/** @param gone files that do not exist where the reader works */
+/** @param missing files that do not exist where the reader works */
 export function contextOf(
   state: SessionState,
   now: string | undefined,
-  gone: readonly string[] = [],
+  missing: readonly string[] = [],
 ): NoteContext {
   const store = factsOf(state);
   const planned = new Set(state.run?.document.tasks.map(({ id }) => id));
   return {
-    ...{ newest: state.lastEventAt, now, gone, replaced: store.replaced() },
+    ...{ newest: state.lastEventAt, now, missing, replaced: store.replaced() },
     isOpen: (task) => planned.has(task) || state.board.tasks.has(task),
     commitOf(task) {
       const known = store.index().ofTask(task);

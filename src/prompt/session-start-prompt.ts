@@ -110,7 +110,7 @@ export const SESSION_START: PromptDescriptor<
     const project = request.project ?? charter.project;
     const results = resultsOf(state, branch);
     const goal = goalOf(state);
-    const context = contextOf(state, now, request.hints?.gone);
+    const context = contextOf(state, now, request.hints?.missing);
     const holding = factsOf(state)
       .getValid()
       .filter((fact) => !isElsewhere(fact, { branch }));
@@ -285,7 +285,7 @@ function lastItem(
   const ledger = ledgersOf(state).get(sourceTaskId);
   const files = facts
     .filter(({ relation, subject }) => relation === RELATIONS.changedBy && pastOf(state).knows(subject))
-    .filter(({ subject }) => !context.gone.includes(subject))
+    .filter(({ subject }) => !context.missing.includes(subject))
     // For a file outside the project, the end of its path is enough.
     .map(({ subject }) => (subject.startsWith('/') ? subject.split('/').slice(-2).join('/') : subject))
     .filter((file) => !object.includes(file));

@@ -313,7 +313,7 @@ describe('the likely files of a prompt', () => {
         observer({ facts: [{ subject: 'lock', relation: 'found', object: 'src/cookie.ts holds it' }] }),
       ),
     );
-    const hints = { gone: ['src/cookie.ts'] };
+    const hints = { missing: ['src/cookie.ts'] };
     const asked = request({ taskPrompt: 'cookies hold the lock', hints });
     const start = compileRequest.parse({ kind: 'session-start', session: 'demo', hints });
     const about = ({ prompt }: { readonly prompt: string }) => prompt.match(/.*src.cookie.ts.*/g);

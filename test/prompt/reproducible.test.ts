@@ -38,7 +38,7 @@ const asked = {
   hints: fc.constantFrom<CompileRequestInput['hints']>(undefined, {
     files: ['src/3.ts'],
     cwd: 'src',
-    gone: ['src/4.ts'],
+    missing: ['src/4.ts'],
   }),
   budget: fc.constantFrom(undefined, { inputTokens: 1200 }, { inputTokens: 5000 }),
   taskPrompt: said,

@@ -147,15 +147,15 @@ export function stated(
   };
 }
 
-/** Returns the ends of the questions of its conversation that a turn says were answered: it repeats how they begin. */
+/** Returns the end of the newest question of its conversation that a turn says was answered: it repeats how that begins. */
 function answers({ object, subject }: RecordedFact, by: string, known: readonly SessionFact[]): Ends[] {
   const [question = '', ...given] = object.split(ANSWERED);
-  const isAsked = (older: SessionFact) =>
+  const isAnswered = (older: SessionFact) =>
     statementKind(older) === 'question' &&
     older.subject === subject &&
     older.object.replaceAll('"', "'").startsWith(question.replace(/\.\.\.$/, ''));
-  const asked = given.length === 0 ? undefined : known.findLast(isAsked);
-  return asked?.ref === undefined ? [] : [{ id: asked.ref, by, how: 'answered' }];
+  const older = given.length === 0 ? undefined : known.findLast(isAnswered);
+  return older?.ref === undefined ? [] : [{ id: older.ref, by, how: 'answered' }];
 }
 
 type Ends = NonNullable<FactRecorded['data']['ends']>[number];

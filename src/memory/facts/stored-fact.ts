@@ -38,7 +38,7 @@ export const storedSessionFact = z.object({
   by: z.string().exactOptional(),
   /** Id of the statement, such as `M7`. */
   ref: z.string().exactOptional(),
-  /** Where it holds; absent for everywhere. */
+  /** Limits it to a task, paths or a branch; without it, it holds everywhere. */
   scope: statementScope.exactOptional(),
   /** Arrival of the dispatch that closed it, ISO 8601 in UTC; absent while valid. */
   validTo: z.string().exactOptional(),

@@ -30,7 +30,7 @@ const METHODS = {
 } as const satisfies Record<(typeof DEMAND_KINDS)[number], string>;
 
 const MAX_DEMANDS = 50;
-/** What `work` says of a command that failed: it teaches nothing. */
+/** Matches what `work` writes about a command that failed, because that teaches nothing. */
 const OF_A_CHECK = /^(?:Make the check ".*" pass|The check ".*" failed)/s;
 
 /** Returns proposals for notes that the project does not have yet and has capacity for, in the order of the notes. */

@@ -517,7 +517,7 @@ describe('an agent at work', () => {
     const hints = place.asked.flatMap(({ subject, body }) =>
       subject.startsWith('prompt.compile') ? [(body as { hints?: object }).hints] : [],
     );
-    expect(hints).toEqual([undefined, { gone: ['src/gone.ts'] }]);
+    expect(hints).toEqual([undefined, { missing: ['src/gone.ts'] }]);
   });
 
   it('a start asks for labelled lines, unless agents.lines is false', async () => {

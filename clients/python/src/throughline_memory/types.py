@@ -2768,7 +2768,7 @@ class DispatchRequestHints(TypedDict):
     """Files that are open, relative to the project or absolute."""
     cwd: NotRequired[str]
     """The folder in which the agent works."""
-    gone: NotRequired[list[str]]
+    missing: NotRequired[list[str]]
     """Files of a reply that do not exist where the agent works."""
 
 
@@ -2839,7 +2839,7 @@ class IterationRequestHints(TypedDict):
     """Files that are open, relative to the project or absolute."""
     cwd: NotRequired[str]
     """The folder in which the agent works."""
-    gone: NotRequired[list[str]]
+    missing: NotRequired[list[str]]
     """Files of a reply that do not exist where the agent works."""
 
 
@@ -2912,7 +2912,7 @@ class SessionStartRequestHints(TypedDict):
     """Files that are open, relative to the project or absolute."""
     cwd: NotRequired[str]
     """The folder in which the agent works."""
-    gone: NotRequired[list[str]]
+    missing: NotRequired[list[str]]
     """Files of a reply that do not exist where the agent works."""
 
 
