@@ -7,8 +7,6 @@ export type InspectorRole = (typeof INSPECTOR_ROLES)[number];
 
 /** `GET /api/me`. */
 export interface InspectorMe {
-  readonly version: string;
-  readonly role: InspectorRole;
   /** Address without secrets. */
   readonly server: string;
   /** The user of the inspector's process, in whose name the page acts. */
@@ -19,13 +17,9 @@ export interface InspectorMe {
 
 /** Server-sent events of `GET /api/live`. Only hints: one may be sent twice, or for an event that was not stored. */
 export interface LiveEvents {
-  readonly change: {
-    readonly session: string;
-    readonly type: string;
-    readonly at: string;
-  };
-  readonly prompt: { readonly session: string; readonly at: string };
-  readonly rejected: { readonly session?: string; readonly role?: string; readonly at: string };
-  readonly learning: { readonly project: string; readonly at: string };
+  readonly change: { readonly session: string; readonly type: string };
+  readonly prompt: { readonly session: string };
+  readonly rejected: { readonly session?: string };
+  readonly learning: { readonly project: string };
   readonly state: { readonly connected: boolean };
 }

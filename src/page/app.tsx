@@ -18,15 +18,12 @@ export function App() {
   const [finding, setFinding] = useState(false);
   const main = useRef<HTMLElement>(null);
   const at = route.value;
-  useKeys(
-    [
-      { keys: ['j', 'ArrowDown'], run: () => moveRow(1) },
-      { keys: ['k', 'ArrowUp'], run: () => moveRow(-1) },
-      { keys: ['/'], run: () => document.querySelector<HTMLElement>('[data-filter]')?.focus() },
-      { keys: ['Ctrl+k'], run: () => setFinding(true) },
-    ],
-    'page',
-  );
+  useKeys([
+    { keys: ['j', 'ArrowDown'], run: () => moveRow(1) },
+    { keys: ['k', 'ArrowUp'], run: () => moveRow(-1) },
+    { keys: ['/'], run: () => document.querySelector<HTMLElement>('[data-filter]')?.focus() },
+    { keys: ['Ctrl+k'], run: () => setFinding(true) },
+  ]);
   const place = `${at.view} ${at.session ?? ''}`;
   const before = useRef(place);
   // Focuses the heading of a new view, so that screen readers start there.
@@ -43,7 +40,7 @@ export function App() {
       </a>
       <PageHeader onFind={() => setFinding(true)} />
       <Banner />
-      <main id="main" ref={main} tabIndex={-1} class={`main main-${at.view}`}>
+      <main id="main" ref={main} tabIndex={-1} class="main">
         {unauthorized.value ? (
           <Empty title="This browser has no valid token" command={COMMANDS.openPage()} />
         ) : (

@@ -79,17 +79,9 @@ async function request<Reply>(path: string, init: RequestInit): Promise<Reply> {
   throw refusal(response.status, reply);
 }
 
+/** A proxy in between may answer with anything else. */
 function refusal(status: number, reply: unknown): AskError {
-  const error = field(reply, 'error');
-  const code = field(error, 'code');
-  const message = field(error, 'message');
-  return new AskError(
-    typeof code === 'string' ? code : `http_${status}`,
-    typeof message === 'string' ? message : `The inspector answered with status ${status}.`,
-    field(error, 'details'),
-  );
-}
-
-function field(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
+  const { error } = (reply ?? {}) as { readonly error?: Partial<AskError> };
+  const { code = `http_${status}`, message = `The inspector answered with status ${status}.` } = error ?? {};
+  return new AskError(code, message, error?.details);
 }

@@ -3,29 +3,19 @@ import { useEffect, useRef } from 'preact/hooks';
 interface KeyBinding {
   /** `KeyboardEvent.key` values. */
   readonly keys: readonly string[];
-  readonly run: (event: KeyboardEvent) => void;
+  readonly run: () => void;
 }
 
-/** The current bindings, in order of precedence. */
-let bound: readonly (readonly KeyBinding[])[] = [];
+/** The newest bindings of each mounted component. */
+const bound = new Set<{ readonly current: readonly KeyBinding[] }>();
 
-/**
- * Binds keys while the component is mounted.
- *
- * @param rank bindings of a `view` take precedence over those of the `page`
- */
-export function useKeys(bindings: readonly KeyBinding[], rank: 'page' | 'view' = 'view'): void {
+/** Binds keys while the component is mounted. */
+export function useKeys(bindings: readonly KeyBinding[]): void {
   const newest = useRef(bindings);
   newest.current = bindings;
   useEffect(() => {
-    const following = newest.current.map(({ keys }, index) => ({
-      keys,
-      run: (event: KeyboardEvent) => newest.current[index]?.run(event),
-    }));
-    bound = rank === 'page' ? [...bound, following] : [following, ...bound];
-    return () => {
-      bound = bound.filter((known) => known !== following);
-    };
+    bound.add(newest);
+    return () => void bound.delete(newest);
   }, []);
 }
 
@@ -46,11 +36,11 @@ export function followKeys(): void {
     }
     if (document.querySelector('dialog[open]') !== null) return;
     const pressed = isWithControl ? `Ctrl+${event.key}` : event.key;
-    const binding = bound.flat().find(({ keys }) => keys.includes(pressed));
+    const binding = [...bound].flatMap(({ current }) => current).find(({ keys }) => keys.includes(pressed));
     // Enter and space activate the focused link or button.
     if (binding === undefined || (isPressable(event.target) && /^(Enter| )$/.test(event.key))) return;
     event.preventDefault();
-    binding.run(event);
+    binding.run();
   });
 }
 

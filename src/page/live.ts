@@ -2,11 +2,7 @@ import { computed, signal } from '@preact/signals';
 import type { LiveEvents } from '../contracts/inspector-api.js';
 import { livePath, loadMe } from './ask.js';
 
-/**
- * One stream of server-sent events for all tabs, because a browser opens only six connections to a server. The tab that holds
- * the lock reads the stream and passes the events on; a hidden tab neither waits for the lock nor listens. Without a secure
- * context there are no locks, and each visible tab has a stream of its own.
- */
+/** A page has a stream of server-sent events while it is visible: a browser opens only six connections to a server. */
 
 type Events = Omit<LiveEvents, 'state'>;
 /** `lost`: events were missed, so ask again. */
@@ -14,17 +10,13 @@ type LiveEvent =
   | { readonly [Name in keyof Events]: { readonly event: Name } & Events[Name] }[keyof Events]
   | { readonly event: 'lost' };
 
-interface Status {
-  readonly server: 'connecting' | 'there' | 'gone';
-  /** False while the inspector has lost its NATS server. */
-  readonly nats: boolean;
-}
-const status = signal<Status>({ server: 'connecting', nats: true });
+const server = signal<'connecting' | 'there' | 'gone'>('connecting');
+/** False while the inspector has lost its NATS server. */
+const nats = signal(true);
 
 export const connection = computed<'connecting' | 'live' | 'no-server' | 'no-nats'>(() => {
-  const { server, nats } = status.value;
-  if (server !== 'there') return server === 'gone' ? 'no-server' : 'connecting';
-  return nats ? 'live' : 'no-nats';
+  if (server.value !== 'there') return server.value === 'gone' ? 'no-server' : 'connecting';
+  return nats.value ? 'live' : 'no-nats';
 });
 
 const handlers = new Set<(event: LiveEvent) => void>();
@@ -55,13 +47,7 @@ export function onChange(topic: string, changed: () => void): () => void {
 
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 5_000;
-const NAME = 'throughline-live';
 
-/** Between tabs: what the leading one has heard, and what the others ask of it. */
-type Message = { readonly status: Status } | LiveEvent | { readonly wants: 'status' | 'retry' };
-
-let channel: BroadcastChannel | undefined;
-let leaving: AbortController | undefined;
 let source: EventSource | undefined;
 let retry: ReturnType<typeof setTimeout> | undefined;
 let wait = FIRST_WAIT_MS;
@@ -77,82 +63,32 @@ export function whenOpen(): Promise<void> {
 
 /** Follows the stream while the page is visible. */
 export function followLive(): void {
-  document.addEventListener('visibilitychange', () =>
-    document.visibilityState === 'visible' ? join() : leave(),
-  );
+  const follow = () => (document.visibilityState === 'visible' ? join() : leave());
+  document.addEventListener('visibilitychange', follow);
   addEventListener('pagehide', leave);
-  addEventListener('pageshow', ({ persisted }) => persisted && join());
-  if (document.visibilityState === 'visible') join();
+  addEventListener('pageshow', follow);
+  follow();
 }
 
 function join(): void {
-  if (leaving !== undefined) return;
-  const leaves = new AbortController();
-  leaving = leaves;
+  if (source !== undefined || retry !== undefined) return;
   opened = new Promise((resolve) => {
     settle = resolve;
   });
-  channel = new BroadcastChannel(NAME);
-  channel.onmessage = ({ data }: MessageEvent<Message>) => receive(data);
-  channel.postMessage({ wants: 'status' } satisfies Message);
-  const lead = () => {
-    // A tab that has followed another one may have missed events until its own stream is open.
-    missed ||= status.value.server !== 'connecting';
-    open();
-    return new Promise<void>((resolve) => leaves.signal.addEventListener('abort', () => resolve()));
-  };
-  if (navigator.locks === undefined) void lead();
-  else navigator.locks.request(NAME, { signal: leaves.signal }, lead).catch(() => {});
+  open();
 }
 
 function leave(): void {
   close();
   settle();
-  channel?.close();
-  channel = undefined;
-  leaving?.abort();
-  leaving = undefined;
   missed = true;
-}
-
-function receive(message: Message): void {
-  if ('status' in message) become(message.status);
-  else if ('event' in message) emit(message);
-  else if (source === undefined && retry === undefined) return;
-  else if (message.wants === 'retry') reconnect();
-  else channel?.postMessage({ status: status.value } satisfies Message);
 }
 
 /** Retries now instead of after the backoff. */
 export function reconnect(): void {
-  if (source === undefined && retry === undefined) {
-    channel?.postMessage({ wants: 'retry' } satisfies Message);
-    return;
-  }
   wait = FIRST_WAIT_MS;
   close();
   open();
-}
-
-function become(next: Status): void {
-  const { server, nats } = status.value;
-  status.value = next;
-  if (next.server === 'connecting') return;
-  settle();
-  if (next.server === 'gone') {
-    missed = true;
-    // An EventSource does not report the status: any other request shows if the token was refused.
-    if (server !== 'gone') void loadMe();
-  } else if (missed || (next.nats && !nats)) {
-    missed = false;
-    emit({ event: 'lost' });
-  }
-}
-
-/** Shares what the leading tab has heard with all others. */
-function share(message: { readonly status: Status } | LiveEvent): void {
-  channel?.postMessage(message satisfies Message);
-  receive(message);
 }
 
 function open(): void {
@@ -160,21 +96,29 @@ function open(): void {
   source = opening;
   opening.addEventListener('open', () => {
     wait = FIRST_WAIT_MS;
-    if (missed) channel?.postMessage({ event: 'lost' } satisfies Message);
-    share({ status: { ...status.value, server: 'there' } });
+    server.value = 'there';
+    settle();
+    if (missed) emit({ event: 'lost' });
+    missed = false;
   });
   opening.addEventListener('error', () => {
     if (source !== opening) return;
     close();
     retry = setTimeout(open, wait);
     wait = Math.min(wait * 2, LONGEST_WAIT_MS);
-    share({ status: { ...status.value, server: 'gone' } });
+    // An EventSource does not report the status: any other request shows if the token was refused.
+    if (server.value !== 'gone') void loadMe();
+    server.value = 'gone';
+    missed = true;
+    settle();
   });
-  opening.addEventListener('state', ({ data }) =>
-    share({ status: { server: 'there', nats: JSON.parse(data).connected } }),
-  );
+  opening.addEventListener('state', ({ data }) => {
+    const wasGone = !nats.value;
+    nats.value = JSON.parse(data).connected;
+    if (wasGone && nats.value) emit({ event: 'lost' });
+  });
   for (const event of ['change', 'prompt', 'rejected', 'learning'] as const) {
-    opening.addEventListener(event, ({ data }) => share({ event, ...JSON.parse(data) }));
+    opening.addEventListener(event, ({ data }) => emit({ event, ...JSON.parse(data) }));
   }
 }
 

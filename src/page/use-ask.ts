@@ -97,7 +97,7 @@ export function usePages<Subject extends RequestName>(
   useEffect(() => setError(undefined), [key]);
   const further = rest.key === key ? rest.pages : [];
   const pages = first.reply === undefined ? [] : [first.reply, ...further];
-  const cursor = nextOf(pages.at(-1));
+  const { next: cursor } = (pages.at(-1) ?? {}) as { readonly next?: string };
   const more = async (from: string) => {
     setLoading(true);
     try {
@@ -116,9 +116,4 @@ export function usePages<Subject extends RequestName>(
     loadingMore,
     ...(cursor !== undefined && { more: () => void more(cursor) }),
   };
-}
-
-function nextOf(page: unknown): string | undefined {
-  const next = typeof page === 'object' && page !== null ? Reflect.get(page, 'next') : undefined;
-  return typeof next === 'string' ? next : undefined;
 }

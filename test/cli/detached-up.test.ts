@@ -151,7 +151,7 @@ describe('up --detach', () => {
       });
       const headers = { [TOKEN_HEADER]: 'a-token-for-this-test' };
       const me = await fetch(`${origin}/api/me`, { headers });
-      expect(await me.json()).toMatchObject({ role });
+      expect(await me.json()).toMatchObject({ decides: role === 'operator' });
       const taken = await cli(
         ['admin', 'serve', '--only', 'inspector', '--inspector-port', String(inspector)],
         {

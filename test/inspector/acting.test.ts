@@ -164,14 +164,14 @@ describe('a person', () => {
     await page.locator('.statement', { hasText: 'postgres' }).press('Enter');
     await fact.getByLabel('What it should say').fill('redis');
     await page.keyboard.press('Control+Enter');
-    await page.locator('.statements li .fact-says', { hasText: 'sessions live in redis' }).waitFor();
+    await page.locator('.rows li .fact-says', { hasText: 'sessions live in redis' }).waitFor();
     const corrected = await promptOf(session, '2');
     expect(corrected).toContain('redis');
     expect(corrected).not.toContain('postgres');
     await fact.getByRole('button', { name: /^Retract/ }).press('Enter');
     await fact.getByRole('button', { name: 'Yes, retract' }).press('Enter');
     // Its row stays where it stood, and the keyboard is at the way back.
-    await page.locator('.statements li', { hasText: 'retracted by' }).locator('.fact-says.struck').waitFor();
+    await page.locator('.rows li', { hasText: 'retracted by' }).locator('.fact-says.struck').waitFor();
     await expect.poll(focused).toMatch(/^Restore/);
     await page.waitForTimeout(600);
     expect(await promptOf(session, '2')).not.toContain('redis');

@@ -73,7 +73,7 @@ export function Statements(props: {
               </div>
             )}
             {id === undefined || opened !== undefined ? null : <StatementDetails session={session} id={id} />}
-            <ul class="rows statements">
+            <ul class="rows">
               {facts.map((fact) => (
                 <Statement
                   key={`${fact.id} ${fact.eventSequence}`}

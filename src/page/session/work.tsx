@@ -263,7 +263,7 @@ export function Work(props: { readonly session: string; readonly status: ReplyTo
         <CardHead title="Work">{counted(open.length - settled, 'open', 'open')}</CardHead>
       )}
       <PlanNote status={status} />
-      <ul class="rows task-list">
+      <ul class="rows">
         {(all ? rows : open).map(({ id, row }) => (
           <Fragment key={id}>{row}</Fragment>
         ))}

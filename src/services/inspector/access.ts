@@ -41,14 +41,9 @@ export function knownHosts(host: string, names: readonly string[] = []): KnownHo
   return { names: all, isOpen: !isLoopback(host) };
 }
 
-function isKnownHost(header: string | undefined, { names, isOpen }: KnownHosts): boolean {
-  const name = hostName(header);
-  return name !== undefined && (isLoopback(name) || names.includes(name) || (isOpen && isIP(name) !== 0));
-}
-
-/** Returns the host name or address of a Host header, lower-cased and without the port. */
-function hostName(header: string | undefined): string | undefined {
-  if (header === undefined || !URL.canParse(`http://${header}`)) return undefined;
+/** Returns the host name or address of a Host header, lower-cased and without the port; empty for none. */
+function hostName(header = ''): string {
+  if (!URL.canParse(`http://${header}`)) return '';
   return new URL(`http://${header}`).hostname.replace(/^\[|\]$/g, '');
 }
 
@@ -59,11 +54,11 @@ function isLoopback(host: string): boolean {
 }
 
 /** Rejects foreign Host headers (DNS rebinding). */
-export function knownHost(hosts: KnownHosts): MiddlewareHandler {
+export function knownHost({ names, isOpen }: KnownHosts): MiddlewareHandler {
   return async (c, next) => {
-    const header = c.req.header('host');
-    if (isKnownHost(header, hosts)) return next();
-    const message = `The inspector does not know the host ${JSON.stringify(hostName(header) ?? '')}: open it by its address, or start it with --inspector-name and that host.`;
+    const name = hostName(c.req.header('host'));
+    if (isLoopback(name) || names.includes(name) || (isOpen && isIP(name) !== 0)) return next();
+    const message = `The inspector does not know the host ${JSON.stringify(name)}: open it by its address, or start it with --inspector-name and that host.`;
     return c.json({ error: { code: 'permission_denied', message } }, 403);
   };
 }

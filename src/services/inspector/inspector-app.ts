@@ -12,7 +12,6 @@ import { userName } from '../../engine/files/user-state.js';
 import type { LiveTransport } from '../../engine/ports/client-transport.js';
 import type { Logger } from '../../engine/ports/logger-and-clock.js';
 import { LIVE_PATH } from '../../shared/wire-words.js';
-import { VERSION } from '../../version.js';
 import { type KnownHosts, knownHost, securityHeaders, signedIn } from './access.js';
 import type { LiveFeed } from './live-feed.js';
 
@@ -36,7 +35,7 @@ export function inspectorApp(parts: InspectorParts): Hono {
   app.get('/api/me', (c) => {
     const { server } = transport;
     const user = userName() ?? 'a person';
-    return c.json<InspectorMe>({ version: VERSION, role, server, user, decides: role === 'operator' });
+    return c.json<InspectorMe>({ server, user, decides: role === 'operator' });
   });
   app.post('/api/ask/:subject', smallBody, (c) => ask(c, c.req.param('subject'), parts));
   app.get(LIVE_PATH, (c) =>
@@ -141,11 +140,11 @@ async function jsonBody(c: Context): Promise<object> {
 const READING: ReadonlySet<string> = new Set(REQUEST_NAMES.filter((name) => rowOf(name).reads));
 
 const DECIDING: ReadonlySet<string> = new Set([
-  ...['proposal.accept', 'proposal.reject', 'learning.propose', 'learning.edit', 'learning.retract'],
+  ...['proposal.accept', 'proposal.reject', 'learning.propose', 'learning.retract'],
   ...['tool.rejected-retry', 'tool.rejected-remove'],
   ...['tool.blocker-answer', 'tool.fact-retract', 'tool.fact-correct', 'tool.fact-restore'],
-  ...['tool.task-add', 'tool.task-status', 'tool.task-priority', 'tool.task-content'],
-  ...['tool.note-add', 'tool.note-edit', 'tool.note-delete', 'tool.inbox-add', 'tool.inbox-mark-read'],
+  ...['tool.task-add', 'tool.task-status', 'tool.task-priority'],
+  ...['tool.note-add', 'tool.inbox-add', 'tool.inbox-mark-read'],
   ...['tool.session-complete', 'tool.session-restart', 'tool.session-archive', 'tool.session-reopen'],
   ...['tool.fact-erase', 'tool.session-forget'],
 ]);

@@ -62,17 +62,18 @@ export class LiveFeed {
       () => clearInterval(beat),
       transport.onState(() => this.#tell(this.#state())),
       // The subjects of the other layout stay silent.
-      followEvents(transport.listen, (event, subject) =>
-        this.#changes.push(subject, { ...event, at: now() }),
-      ),
+      followEvents(transport.listen, (event, subject) => this.#changes.push(subject, event)),
       transport.listen(names.PROMPTS_SUBJECTS, (subject) => {
         const [, session] = subject.split('.');
-        if (names.isToken(session)) this.#prompts.push(subject, { session, at: now() });
+        if (names.isToken(session)) this.#prompts.push(subject, { session });
       }),
-      transport.listen(names.rejectedSubjects(undefined, undefined), (subject) => this.#rejected(subject)),
+      transport.listen(names.rejectedSubjects(undefined, undefined), (subject) => {
+        const [, session] = subject.split('.');
+        this.#tell(sent('rejected', names.isToken(session) && session !== '_' ? { session } : {}));
+      }),
       transport.listen(names.LEARNINGS_SUBJECTS, (subject) => {
         const [, project] = subject.split('.');
-        if (names.isToken(project)) this.#learnings.push(project, { project, at: now() });
+        if (names.isToken(project)) this.#learnings.push(project, { project });
       }),
     ];
   }
@@ -88,15 +89,6 @@ export class LiveFeed {
     if (this.#browsers.size === 0) this.#stopListening();
   }
 
-  #rejected(subject: string): void {
-    const [, session, role] = subject.split('.');
-    const of = {
-      ...(names.isToken(session) && session !== '_' && { session }),
-      ...(role !== '_' && role && { role }),
-    };
-    this.#tell(sent('rejected', { ...of, at: now() }));
-  }
-
   #state(): Uint8Array<ArrayBuffer> {
     return sent('state', { connected: this.#transport.isConnected() });
   }
@@ -109,10 +101,6 @@ export class LiveFeed {
   #tell(message: Uint8Array<ArrayBuffer>): void {
     for (const browser of this.#browsers) this.#send(browser, message);
   }
-}
-
-function now(): string {
-  return new Date().toISOString();
 }
 
 const encoder = new TextEncoder();

@@ -72,7 +72,7 @@ describe('the live feed', () => {
       'rejected',
       'state',
     ]);
-    expect(all().find((each) => each.startsWith('rejected'))).toMatch(/^rejected \{"at":"[^"]+"\}$/);
+    expect(all()).toContain('rejected {}');
   });
 
   it('messages that are not ours are not told', async () => {
