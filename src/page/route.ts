@@ -49,23 +49,14 @@ export function setParams(values: QueryValues): void {
   navigate(withQuery(location.pathname, values, location.search), { replace: true });
 }
 
-const SESSION_NAME = /^[\w-]{1,64}$/;
+const OF_SESSION = /^\/s\/([\w-]{1,64})(?:\/(\w+))?\/?$/;
 
 function routeOf(path: string, search: string): PageRoute {
   const params = new URLSearchParams(search);
-  const parts = path.split('/').filter((part) => part !== '');
-  const [first = 'sessions', session, view = 'session', ...rest] = parts;
-  if (
-    first === 's' &&
-    session !== undefined &&
-    SESSION_NAME.test(session) &&
-    rest.length === 0 &&
-    isOneOf(SESSION_VIEWS, view)
-  ) {
-    return { view, session, params };
-  }
-  if (parts.length <= 1 && isOneOf(GLOBAL_VIEWS, first)) return { view: first, params };
-  return { view: 'nowhere', params };
+  const [, session, view = 'session'] = OF_SESSION.exec(path) ?? [];
+  if (session !== undefined && isOneOf(SESSION_VIEWS, view)) return { view, session, params };
+  const name = path.replace(/^\/|\/$/g, '') || 'sessions';
+  return { view: isOneOf(GLOBAL_VIEWS, name) ? name : 'nowhere', params };
 }
 
 /** Follows the address bar, and clicks on links to this page. */

@@ -72,7 +72,7 @@ describe('the lines of a compiled prompt', () => {
     const rows = promptRows(reply);
     expect(rows.map(({ text }) => text).join('\n')).toBe(reply.prompt);
     const finding = rows.find(({ text }) => text.startsWith('- required fix: check the bounds'));
-    expect(finding).toMatchObject({ section: 'findings', task: '1', dispatch: 5, event: 2 });
+    expect(finding).toMatchObject({ section: 'findings', task: '1', dispatch: 5, eventSequence: 2 });
     expect(finding?.fact).toMatchObject({ relation: 'must_fix', object: 'check the bounds' });
     expect(rows.find(({ file }) => file !== undefined)).toMatchObject({
       file: 'src/store.ts',

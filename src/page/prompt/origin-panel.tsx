@@ -33,7 +33,7 @@ export function OriginPanel(props: {
         {why === undefined ? null : <Pair name="Why">{why}</Pair>}
         {row.task === undefined ? null : <Pair name="Task">{row.task}</Pair>}
         {row.dispatch === undefined ? null : <Pair name="Result">{String(row.dispatch)}</Pair>}
-        {row.event === undefined ? null : <Pair name="Event">{String(row.event)}</Pair>}
+        {row.eventSequence === undefined ? null : <Pair name="Event">{String(row.eventSequence)}</Pair>}
       </dl>
       <p class="actions">
         {row.fact === undefined ? null : (
@@ -55,12 +55,12 @@ export function OriginPanel(props: {
             Open the learning
           </ButtonLink>
         )}
-        {row.event === undefined && row.task === undefined ? null : (
+        {row.eventSequence === undefined && row.task === undefined ? null : (
           <ButtonLink
             href={sessionHref(
               session,
               'timeline',
-              row.event === undefined ? { task: row.task } : { at: row.event },
+              row.eventSequence === undefined ? { task: row.task } : { at: row.eventSequence },
             )}
           >
             In the timeline

@@ -1,5 +1,10 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import type { CompiledFact, CompiledLearning, CompileReply } from '../../contracts/replies/compile-reply.js';
+import type {
+  CompiledFact,
+  CompiledLearning,
+  CompileReply,
+  PromptLine,
+} from '../../contracts/replies/compile-reply.js';
 import { sectionName, statementsIn } from '../../shared/wire-words.js';
 import { hue } from '../components/table.js';
 
@@ -78,20 +83,14 @@ function linked({ fact, file, learning, dispatch, text }: PromptRow): boolean {
 }
 
 /** A line of a compiled prompt with its origin. */
-export interface PromptRow {
+export interface PromptRow extends Partial<Omit<PromptLine, 'fact' | 'learning'>> {
   /** Line number, from 1. */
   readonly number: number;
   readonly text: string;
-  readonly section?: string;
   /** True for the first line of its section. */
   readonly opens: boolean;
   readonly fact?: CompiledFact | undefined;
-  readonly file?: string | undefined;
   readonly learning?: CompiledLearning | undefined;
-  readonly task?: string | undefined;
-  readonly dispatch?: number | undefined;
-  readonly event?: number | undefined;
-  readonly why?: string | undefined;
   /** True for a line that the prompt before this one did not have. */
   readonly isNew?: boolean;
 }
@@ -112,15 +111,14 @@ export function promptRows(
     return { number: index + 1, text, opens: false, isNew };
   });
   let opened: string | undefined;
-  for (const { from, to, section, task, file, dispatch, why, eventSequence: event, ...origin } of lines) {
-    const fact = facts.find(({ id }) => id === origin.fact);
-    const learning = learnings.find(({ id }) => id === origin.learning);
-    for (let number = from; number <= to; number += 1) {
+  for (const line of lines) {
+    const fact = facts.find(({ id }) => id === line.fact);
+    const learning = learnings.find(({ id }) => id === line.learning);
+    for (let number = line.from; number <= line.to; number += 1) {
       const row = rows[number - 1];
       if (row === undefined) continue;
-      const opens = section !== opened;
-      rows[number - 1] = { ...row, section, opens, fact, file, learning, task, dispatch, event, why };
-      opened = section;
+      rows[number - 1] = { ...row, ...line, opens: line.section !== opened, fact, learning };
+      opened = line.section;
     }
   }
   return rows;

@@ -1,6 +1,5 @@
 import '../styles/session.css';
 import { useEffect, useState } from 'preact/hooks';
-import type { PromptTrace } from '../../contracts/prompt-requests.js';
 import type { ReplyTo, RequestInput } from '../../contracts/requests.js';
 import { ask, me } from '../ask.js';
 import { Actions, archivedSession, mayAct } from '../components/act.js';
@@ -40,18 +39,16 @@ export function SessionView({ session, params }: SessionViewProps) {
           <div class="session-page">
             <Head session={session} status={status} />
             <Stalled session={session} status={status} lists={lists} />
-            <Statements session={session} params={params} prompts={listed?.prompts ?? NONE} />
+            <Statements session={session} params={params} prompts={listed?.prompts ?? []} />
             <Work session={session} status={status} />
             <Messages session={session} messages={lists.messages} />
-            <LastTold session={session} prompts={listed?.prompts ?? NONE} />
+            <LastTold session={session} prompts={listed?.prompts ?? []} />
           </div>
         );
       }}
     </QueryView>
   );
 }
-
-const NONE: readonly PromptTrace[] = [];
 
 function Head({ session, status }: { readonly session: string; readonly status: Status }) {
   const { session: view, working } = status;
@@ -177,21 +174,18 @@ function Lifecycle(props: { readonly session: string; readonly view: Status['ses
       navigate(viewHref('sessions'));
     },
   };
-  const first =
-    view.archived !== undefined
-      ? { verb: 'Reopen', run: () => ask('tool.session-reopen', { session }) }
-      : view.status === 'open'
-        ? {
-            verb: 'Complete',
-            cost: 'It takes no results until you choose “Restart”.',
-            run: () => ask('tool.session-complete', { session }),
-          }
-        : { verb: 'Restart', run: () => ask('tool.session-restart', { session }) };
+  const reopen = { verb: 'Reopen', run: () => ask('tool.session-reopen', { session }) };
+  const restart = { verb: 'Restart', run: () => ask('tool.session-restart', { session }) };
+  const complete = {
+    verb: 'Complete',
+    cost: 'It takes no results until you choose “Restart”.',
+    run: () => ask('tool.session-complete', { session }),
+  };
+  const isArchived = view.archived !== undefined;
+  const first = isArchived ? reopen : view.status === 'open' ? complete : restart;
   return (
     <div class="actions">
-      <Actions
-        actions={[first, ...(more ? [...(view.archived === undefined ? [archive] : []), forget] : [])]}
-      />
+      <Actions actions={[first, ...(more && !isArchived ? [archive] : []), ...(more ? [forget] : [])]} />
       {more ? null : (
         <Button small open={false} onClick={() => setMore(true)}>
           More
