@@ -99,17 +99,6 @@ describe('prompt', () => {
       /\n-- Left out\n-- {3}[0-9a-f]{8} {2}task:1 must_fix two {2}<- others came first; score \d+\.\d\d: result \d+, task 1, findings, a likely or open file.*\n/,
     );
   });
-
-  it('compile --tags leaves out facts without one of these', async () => {
-    const tagged = await up.cli([...base, '--after', last, '--tags', 'convention', '--json', '--explain']);
-    const { facts }: { facts: { tags: string[] }[] } = JSON.parse(tagged.stdout);
-    expect(facts).toMatchObject([{ object: 'one' }, { object: 'two' }]);
-    const others = await up.cli([...base, '--tags', 'dependency', '--json', '--explain']);
-    expect(JSON.parse(others.stdout)).toMatchObject({ facts: [] });
-    const wrong = await up.cli([...base, '--tags', 'files']);
-    expect(wrong).toMatchObject({ code: 2, stdout: '' });
-    expect(wrong.stderr).toMatch(/--tags is "files": use one of file_change, /);
-  });
 });
 
 describe('facts and snapshot', () => {

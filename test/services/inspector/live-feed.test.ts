@@ -50,31 +50,6 @@ function reading(stream: ReadableStream<Uint8Array>): () => string[] {
 }
 
 describe('the live feed', () => {
-  it('a browser hears of sessions, prompts, learnings, rejections and the state', async () => {
-    const { transport, feed } = opened();
-    const all = reading(feed.open());
-    transport.send('session.other.command.task.added');
-    transport.send('compiled.mine');
-    transport.send('compiled.other');
-    transport.send('session.mine.command.task.added');
-    transport.send('learning.app.learning.added');
-    transport.send('rejected._._');
-    transport.setConnected(false);
-    await soon(() => expect(all().at(-1)).toBe('state {"connected":false}'));
-    const kinds = (heard: string[]) => heard.map((each) => each.split(' ')[0]);
-    expect(kinds(all())).toEqual([
-      'state',
-      'change',
-      'prompt',
-      'prompt',
-      'change',
-      'learning',
-      'rejected',
-      'state',
-    ]);
-    expect(all()).toContain('rejected {}');
-  });
-
   it('messages that are not ours are not told', async () => {
     const { transport, feed } = opened();
     const heard = reading(feed.open());
