@@ -1,5 +1,6 @@
 import { Option } from 'commander';
 import type { AgentSession } from '../agents/agent-session.js';
+import type { WorkTree } from '../agents/hooks/turn-files.js';
 import { stateDirOf, USUAL_VARIABLES } from '../config/config.js';
 import type { ServerInUse } from '../config/user-server.js';
 import { ThroughlineError, usageError } from '../contracts/errors.js';
@@ -84,10 +85,11 @@ const EXIT_CODES: Readonly<Record<RunOutcome, number>> = { done: 0, needed: 3, l
 async function work(cli: Cli, options: WorkOptions): Promise<RunSummary> {
   const { session, plan, isGuessed = false, project } = placeOf(cli, options);
   const { env = [], json = false } = options;
-  const [{ runPlan }, { openRunFolder }, { commandAgent, commandCheck }] = await Promise.all([
+  const [{ runPlan }, { openRunFolder }, { commandAgent, commandCheck }, git] = await Promise.all([
     import('../work/run-plan.js'),
     import('../work/run-folder.js'),
     import('../work/command-agent.js'),
+    import('../agents/hooks/turn-files.js'),
   ]);
   const variables = workEnvironment(cli.config.env, env, cli.server);
   const folder = openRunFolder(stateDirOf(cli.config.env), process.cwd(), session);
@@ -102,7 +104,10 @@ async function work(cli: Cli, options: WorkOptions): Promise<RunSummary> {
   const tell = (event: RunPlanEvent) => {
     const line = json ? JSON.stringify(event) : eventLine(event);
     if (line !== undefined) (json ? out : note)(line);
+    const message = unwritten(event);
+    if (message !== undefined) tell({ type: 'note', message });
   };
+  const unwritten = unwrittenFiles(process.cwd(), git);
   note(`-- prompts and logs: ${folder.path}`);
   try {
     const given = {
@@ -126,6 +131,24 @@ async function work(cli: Cli, options: WorkOptions): Promise<RunSummary> {
     interrupt.release();
     folder.release();
   }
+}
+
+const GIT_MS = 5000;
+
+/** Says once that git shows nothing of what a result names: each round of an agent that cannot write is paid for in vain. */
+function unwrittenFiles(folder: string, git: typeof import('../agents/hooks/turn-files.js')) {
+  let isSaid = false;
+  let before: WorkTree | undefined;
+  return (event: RunPlanEvent): string | undefined => {
+    if (event.type === 'call-started' && event.role === 'implementer' && !isSaid)
+      before = git.workTreeAt(folder, GIT_MS);
+    if (event.type !== 'result' || event.files === undefined || before === undefined || isSaid)
+      return undefined;
+    const since = git.changesSince(folder, before, [], GIT_MS);
+    if (since === undefined || Object.values(since).some((files) => files.length > 0)) return undefined;
+    isSaid = true;
+    return `${event.task}: the result names ${event.files[0]}, but git shows no change: the agent's sandbox may not allow writing; allow it in the command, as "codex exec --sandbox workspace-write -" does`;
+  };
 }
 
 /**

@@ -192,6 +192,7 @@ export interface AgentResult {
   readonly body: string;
   readonly verdict: string;
   readonly findings: number;
+  readonly files?: readonly string[];
   readonly summary?: string;
   readonly repaired?: string;
 }
@@ -230,7 +231,9 @@ export function readAnswer(
   const verdict = 'assessment' in result ? result.assessment : 'status' in result ? result.status : '';
   const findings = Math.max(issues.length, required_fixes.length);
   const repaired = parsed.repairs.length > 0 ? repairsInWords(parsed) : undefined;
-  return { ok: true, result: defined({ body, verdict, findings, summary: result.summary, repaired }) };
+  const { files_modified: files = [] } = 'status' in result ? result : {};
+  const more = defined({ files: files.length > 0 ? files : undefined, summary: result.summary, repaired });
+  return { ok: true, result: { body, verdict, findings, ...more } };
 }
 
 /** Inserts the id into the text, so that the event still names its repairs. Returns undefined if that is not possible. */

@@ -136,6 +136,8 @@ export type RunPlanEvent =
       readonly verdict: string;
       readonly findings: number;
       readonly dispatch: number;
+      /** Files that it says it has written. */
+      readonly files?: readonly string[];
       readonly summary?: string;
       /** Repairs of the result, in words. */
       readonly repaired?: string;

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { projectStateDir } from '../../src/engine/files/user-state.js';
 import { BIN, cleanEnv, cli } from '../support/cli.js';
+import { gitRepository } from '../support/git.js';
 import { startGuardedSystem } from '../support/guarded-system.js';
 import { folderOfFile } from '../support/of-file.js';
 import { onTerminal, PTY_MISSING } from '../support/pty.js';
@@ -128,6 +129,19 @@ describe('throughline work', () => {
       code: 0,
     });
     expect(await calls()).toEqual(['T001 implementer', 'T001 implementer', 'T002 implementer']);
+  });
+
+  it('says once that the sandbox may not allow writing, before the review of a result that git shows nothing of', async () => {
+    const script = { 'T001 reviewer': ['needs_changes', 'needs_changes'] };
+    const { folder, work } = await project(script, '- [ ] T001 Write it\n');
+    gitRepository(folder);
+    const result = '{"task_id":"T001","status":"completed","files_modified":["made.ts"]}';
+    const answer = `printf 'BEGIN_DISPATCH_RESULT\\n${result}\\nEND_DISPATCH_RESULT\\n'`;
+    const { stderr } = await work('--implementer', answer, '--max-rounds', '2');
+    expect(stderr.match(/sandbox may not/g)).toHaveLength(1);
+    expect(stderr).toMatch(/names made\.ts, but git shows no change: .*\n.* round 1: reviewer is asked/);
+    const writes = await work('--implementer', `touch made.ts; ${answer}`, '--again');
+    expect(writes).toMatchObject({ code: 0, stderr: expect.not.stringContaining('git shows') });
   });
 
   it('tells agents and checks the address of the server without its password', async () => {

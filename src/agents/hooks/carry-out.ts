@@ -27,7 +27,7 @@ import { newsFor, notePrompt } from './running-agent.js';
 import { caughtUp, flush, flushBeside, keepOrGive, refusalKey } from './send-waiting.js';
 import type { Waiting } from './spool.js';
 import { recordCalls } from './tool-calls.js';
-import { workTreeAt } from './turn-files.js';
+import { GIT_MS, workTreeAt } from './turn-files.js';
 
 /**
  * Keeps what an event says on this machine, then returns the function that sends it and asks the server for the answer.
@@ -178,7 +178,8 @@ async function promptSubmitted(call: HookCall, tools: HookTools, unkept: Waiting
   state.note(key, { request, ...(role && { owes: { name: '', role } }) });
   unkept.push(...(await keepOrGive({ kind: 'trace', session: at.session, entries: [entry] }, tools)));
   return async () => {
-    const tree = at.turns === false ? undefined : workTreeAt(call.directory, tools.leftMs() / 2);
+    const tree =
+      at.turns === false ? undefined : workTreeAt(call.directory, Math.min(GIT_MS, tools.leftMs() / 2));
     if (tree !== undefined) state.note(key, { tree });
     const client = await tools.connect();
     const sent = flushBeside(tools, client, unkept);

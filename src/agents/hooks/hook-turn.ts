@@ -18,7 +18,7 @@ import { agentKey, type HookCall, type HookTools, namedTask } from './hook-call.
 import { resultId } from './hook-results.js';
 import type { HookState } from './hook-state.js';
 import type { KeptResult } from './spool.js';
-import { branchesAt, branchFacts, changesSince } from './turn-files.js';
+import { branchesAt, branchFacts, changesSince, GIT_MS } from './turn-files.js';
 
 /** Publishes a turn that ended without a result: an observer's result, made by rule from what the hooks noted. */
 
@@ -60,7 +60,7 @@ export async function turnResult(
     // A call that is carried out later would see what came after the turn.
     git:
       before && tools.isLate !== true
-        ? changesSince(call.directory, before, written, tools.leftMs() / 4)
+        ? changesSince(call.directory, before, written, Math.min(GIT_MS, tools.leftMs() / 4))
         : undefined,
   });
   if (turn === undefined) {
@@ -97,7 +97,7 @@ export async function turnResult(
 
 /** Returns what became of branches since the last turn that was kept in this repository. */
 function branchesEnded({ directory }: HookCall, { state, at, leftMs }: HookTools) {
-  const now = branchesAt(directory, leftMs() / 4);
+  const now = branchesAt(directory, Math.min(GIT_MS, leftMs() / 4));
   if (now === undefined) return [];
   const key = `branches ${at.session} ${gitAbove(directory)}`;
   const before = state.peek(key);

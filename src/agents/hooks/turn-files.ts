@@ -14,15 +14,12 @@ export interface WorkTree {
   readonly renamed: FilesChanged['renamed'];
 }
 
-const MAX_MS = 200;
+/** Longest time that a hook gives to git, in milliseconds. */
+export const GIT_MS = 200;
 const MAX_BYTES = 4 * 1024 * 1024;
 
-/**
- * Returns the state of the work tree of a folder; undefined if there is none, or git takes too long.
- *
- * @param ms time for git, at most 200
- */
-export function workTreeAt(folder: string, ms = MAX_MS): WorkTree | undefined {
+/** Returns the state of the work tree of a folder; undefined if there is none, or git takes longer than `ms`. */
+export function workTreeAt(folder: string, ms = GIT_MS): WorkTree | undefined {
   const above = gitAbove(folder);
   if (above === undefined) return undefined;
   const inFolder = (path: string) => relative(folder, join(dirname(above), path));
@@ -66,7 +63,7 @@ export function changesSince(
   folder: string,
   before: WorkTree,
   written: readonly string[],
-  ms = MAX_MS,
+  ms = GIT_MS,
 ): FilesChanged | undefined {
   const now = workTreeAt(folder, ms);
   if (now === undefined) return undefined;
@@ -95,7 +92,7 @@ export interface Branches {
 }
 
 /** Returns the local branches; undefined if there are none or too many, or git takes too long. */
-export function branchesAt(folder: string, ms = MAX_MS): Branches | undefined {
+export function branchesAt(folder: string, ms = GIT_MS): Branches | undefined {
   if (gitAbove(folder) === undefined) return undefined;
   const listed = (...args: string[]) =>
     git(folder, ms, ['for-each-ref', '--format=%(refname:short)', ...args, 'refs/heads'])?.split('\n');
@@ -142,7 +139,7 @@ const NO_FETCH = ['ext', 'file', 'ssh', 'git', 'http', 'https'].flatMap((name) =
 ]);
 
 function git(folder: string, ms: number, args: readonly string[]): string | undefined {
-  const timeout = Math.max(1, Math.min(MAX_MS, Math.floor(ms)));
+  const timeout = Math.max(1, Math.floor(ms));
   const safe = ['--no-optional-locks', '-c', 'core.fsmonitor=false', ...NO_FETCH];
   try {
     return execFileSync('git', [...safe, ...args], {
