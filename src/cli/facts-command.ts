@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { usageError } from '../contracts/errors.js';
 import { REQUESTS } from '../contracts/requests.js';
+import { defined } from '../shared/collections.js';
 import { counted } from '../shared/text.js';
 import type { Command, Flags, Texts } from './cli-command.js';
 import { cliOf, note, out, withClient } from './command-context.js';
@@ -9,11 +10,10 @@ import { addFields, addRequests, print, printTable, shapeOf } from './request-co
 import {
   onSession,
   type ProjectOptions,
+  projectIn,
   requireEvents,
-  SESSION_DEFAULT,
   sessionFor,
   shownOf,
-  usualSession,
 } from './session-argument.js';
 import { coloursOf, FACT_HEADINGS, factCells, showReply } from './show-reply.js';
 
@@ -90,9 +90,12 @@ interface RecallOptions extends ProjectOptions, Flags<'all'>, Texts<'session'> {
 export function recallCommand(program: Command): void {
   const recall = program
     .command('recall')
-    .description('Searches what a session remembers, by words and by meaning: the best lines first.')
-    .option('-s, --session <name>', `session ${SESSION_DEFAULT}`)
-    .option('--project <name>', 'all sessions of this project')
+    .description(
+      'Searches what the sessions of a project remember, by words and by meaning: the best lines first. Default: the project of\n' +
+        'this folder; if it has none, all sessions.',
+    )
+    .option('-s, --session <name>', 'only this session')
+    .option('--project <name>', 'sessions of this project')
     .option('--all', 'all sessions')
     .option('--json', 'print the whole reply as JSON');
   const fieldsIn = addFields(
@@ -102,15 +105,16 @@ export function recallCommand(program: Command): void {
   );
   recall
     .examples(
-      'throughline recall "how are errors reported" -s demo',
+      'throughline recall "how are errors reported"',
       'throughline recall "retry of uploads" --all --json',
     )
-    .action(async (query: string, { session, project, all, json }: RecallOptions, command: Command) => {
+    .action(async (query: string, options: RecallOptions, command: Command) => {
       const cli = cliOf(command);
+      const { session, project, all, json } = options;
       if ([session, project, all].filter((given) => given !== undefined).length > 1)
         throw usageError('where to search? Give one of --session, --project and --all');
-      const isWide = project !== undefined || all === true;
-      const owner = isWide ? { project } : { session: await usualSession(cli, command, false) };
+      const given = session !== undefined || all === true;
+      const owner = given ? defined({ session }) : projectIn(cli, options);
       const request = { ...fieldsIn(), query, ...owner };
       const reply = await withClient(cli, (client) => client.send('tool.recall', request));
       if (json) return out(JSON.stringify(reply));
@@ -119,6 +123,7 @@ export function recallCommand(program: Command): void {
       const statement = items.find(({ id }) => id.startsWith('M'));
       const shows = statement && `throughline facts ${statement.session} --id ${statement.id}`;
       const hint = shows === undefined ? '' : `; "${shows}" shows where ${statement?.id} comes from`;
-      note(`-- ${counted(items.length, 'item')} in ${shownOf(searched, sessions, 'session')}${hint}`);
+      const count = `${counted(items.length, 'item')} in ${shownOf(searched, sessions, 'session')}`;
+      note(sessions === 0 ? '-- nothing is stored yet' : `-- ${count}${hint}`);
     });
 }
