@@ -41,11 +41,8 @@ export function taskCommand(program: Command): void {
     'tool.task-undepends': false,
     'tool.task-delete': {
       sets: { undo: false },
-      remark: ({ deleted }) => `"throughline task restore ${deleted}" brings it back`,
+      remark: ({ deleted }) => `"throughline restore ${deleted}" brings it back`,
     },
-  });
-  addRequest(task, 'tool.task-delete', {
-    ...{ cli: 'task restore <id>', sets: { undo: true }, about: 'restore a deleted task' },
   });
   addMove(task);
   addRequest(task, 'tool.task-status', {
@@ -86,9 +83,7 @@ function addMove(task: Command): void {
         await client.tools.taskDelete({ session: from, id: old.id });
         if (options.json) return out(JSON.stringify(added));
         print(cli, showReply('tool.task-add', added, coloursOf(cli)));
-        note(
-          `-- it was ${old.id} of ${from}: "throughline task restore ${old.id} -s ${from}" brings that back`,
-        );
+        note(`-- it was ${old.id} of ${from}: "throughline restore ${old.id} -s ${from}" brings that back`);
       });
     });
 }
@@ -146,10 +141,22 @@ export function noteCommand(program: Command): void {
     .description('Notes for later agents: prompts show them until they are removed.')
     .examples('throughline note add "The CI machine has no docker" -s demo', 'throughline note ls demo');
   addRequests(notes, {
-    'tool.note-delete': { remark: ({ deleted }) => `"throughline note restore ${deleted}" brings it back` },
+    'tool.note-delete': { remark: ({ deleted }) => `"throughline restore ${deleted}" brings it back` },
   });
-  addRequest(notes, 'tool.fact-restore', {
-    ...{ cli: 'note restore <id>', about: 'restore a removed note', example: { id: 'NOT-1' } },
+}
+
+export function restoreCommand(program: Command): void {
+  addRequest<'tool.fact-restore' | 'tool.task-delete'>(program, 'tool.fact-restore', {
+    about: 'bring back a fact, a note or a task, whatever ended it',
+    async send(client, request) {
+      const { session, id } = request;
+      if (/^tas-/i.test(String(id))) return client.send('tool.task-delete', { session, id, undo: true });
+      const { fact } = await client.send('tool.fact-show', { session, id });
+      if (fact.closed_at === undefined) note('-- it holds already');
+      return client.send('tool.fact-restore', request);
+    },
+    show: (reply, colours) =>
+      showReply('task' in reply ? 'tool.task-delete' : 'tool.fact-restore', reply, colours),
   });
 }
 

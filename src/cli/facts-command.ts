@@ -68,13 +68,6 @@ export function factsCommand(program: Command): void {
       remark: ({ fact: { ref, id }, corrected }) =>
         `${ref ?? id} is the corrected ${corrected.ref ?? corrected.id}, and takes its place in prompts`,
     },
-    'tool.fact-restore': {
-      async send(client, request) {
-        const { fact } = await client.send('tool.fact-show', { session: request.session, id: request.id });
-        if (fact.closed_at === undefined) note('-- it holds already');
-        return client.send('tool.fact-restore', request);
-      },
-    },
     'tool.fact-erase': {
       fields: { yes: z.literal(true).optional().describe('Do not ask.') },
       async send(client, { yes, ...request }) {

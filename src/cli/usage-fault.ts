@@ -39,6 +39,7 @@ function choiceText(message: string): string | undefined {
 
 function hintOf(error: CommanderError, command: Command, rest: readonly string[]): string | undefined {
   const [word = ''] = rest;
+  if (word === 'restore') return 'use "throughline restore ID"';
   if (error.code === 'commander.unknownCommand') {
     if (word === 'unblock') return 'use "throughline task edit ID --status pending"';
     const near = /\(Did you mean ([^(]*)\?\)/.exec(error.message)?.[1];

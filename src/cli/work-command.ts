@@ -65,9 +65,9 @@ export function workCommand(program: Command): void {
     .option('--env <name...>', 'variables that agents and checks may see; names alone')
     .option('--json', 'print what happens as JSON, an object a line; the last has the summary')
     .examples(
-      `throughline work --plan specs/parser/tasks.md --implementer 'claude -p --permission-mode acceptEdits' --reviewer 'gemini -p' --tick`,
+      `throughline work --plan specs/parser/tasks.md --implementer 'claude -p --permission-mode acceptEdits' --reviewer 'codex exec -' --tick`,
       `throughline work --implementer 'codex exec --sandbox workspace-write -' --check 'npm test' --env OPENAI_API_KEY`,
-      `throughline work --session parser --implementer 'my-agent {prompt_file}' --reviewer 'claude -p'`,
+      `throughline work --session parser --implementer 'gemini --yolo -p' --reviewer 'claude -p' --env GEMINI_API_KEY`,
     )
     .action(async (options: WorkOptions, command: Command) => {
       const cli = cliOf(command);

@@ -183,7 +183,7 @@ export const FACT_REQUESTS = {
   ),
   'tool.fact-restore': command(
     'make a fact hold again, whatever ended it',
-    { cli: 'facts restore <id>', example: { id: 'M7', reason: 'It was about the web app' } },
+    { cli: 'restore <id>', example: { id: 'M7', reason: 'It was about the web app' } },
     {
       id: factKey,
       reason: content.optional().describe('Why, in words.'),

@@ -106,7 +106,7 @@ async function filledIn(line: string): Promise<string> {
   }
   if (line.includes('M7')) {
     const ref = await newStatement();
-    if (line.includes('facts restore')) await shell(`throughline facts retract ${ref} -s shop`);
+    if (line.includes('throughline restore M')) await shell(`throughline facts retract ${ref} -s shop`);
     filled = filled.replace('M7', ref);
   }
   if (line.includes('accept abc12')) {

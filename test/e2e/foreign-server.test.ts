@@ -136,6 +136,7 @@ const CALLS: Readonly<Record<string, readonly string[] | null>> = {
   note: ['add', SECRET],
   inbox: ['add', SECRET],
   answer: ['1', SECRET],
+  restore: ['M1'],
   plan: ['follow', 'tasks.md'],
   session: ['rm', 'victim', '--yes'],
   learning: ['ls'],

@@ -204,9 +204,9 @@ describe('the reading commands', () => {
       await run(kind, 'add', 'Keep the order', '-s', name);
       const before = await run(kind, 'ls', name, '--json');
       const { stderr } = await up.cli([kind, 'rm', id, '-s', name]);
-      expect(stderr).toContain(`-- "throughline ${kind} restore ${id}" brings it back`);
+      expect(stderr).toContain(`-- "throughline restore ${id}" brings it back`);
       expect(await run(kind, 'ls', name)).not.toContain('Keep the order');
-      await run(kind, 'restore', id, '-s', name);
+      await run('restore', id, '-s', name);
       const [, fields] = [before, await run(kind, 'ls', name, '--json')].map((list) => JSON.parse(list));
       expect(fields[`${kind}s`], kind).toEqual(JSON.parse(before)[`${kind}s`]);
     }
