@@ -153,7 +153,7 @@ export function measureUse(product, { name, commits }) {
 /** How many files of each tier are shown, and how many of them the commit touched. */
 function tiersOf(likely, touched) {
   const some = (fits) => likely.filter(({ score }) => fits(score));
-  const [first, second] = [some((score) => score >= 0.3), some((score) => score < 0.3)];
+  const [first, second] = [some((score) => score >= 0.5), some((score) => score < 0.5)];
   const right = (files) => files.filter(({ path }) => touched.includes(path)).length;
   return {
     ...{ likely: first.length, likelyRight: right(first) },

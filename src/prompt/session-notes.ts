@@ -12,7 +12,7 @@ import {
   type WeighedFact,
 } from '../memory/facts/fact-types.js';
 import { coveringTasks, LEAST_WORK, MOST_WORK } from '../memory/search/covering-work.js';
-import { LIKELY, type LikelyFile, PERHAPS, recall } from '../memory/search/likely-files.js';
+import { LEADING, LIKELY, type LikelyFile, PERHAPS, recall } from '../memory/search/likely-files.js';
 import { queryPaths } from '../memory/search/path-table.js';
 import { isRoutine, isTelling, queryTokens } from '../memory/search/tokens.js';
 import { closenessTo, type WordVectors } from '../memory/search/word-vectors.js';
@@ -81,7 +81,7 @@ export const CONSIDERED = 30;
 const LED_BY = 10;
 /** Files on a line of their own, and on the line of those that the task may touch. */
 const MAX_LIKELY = 5;
-const MAX_PERHAPS = 3;
+const MAX_PERHAPS = 4;
 /** Things left to do by other tasks. */
 const MAX_LEFT = 3;
 /** Decisions, conventions and facts in words that are shown even if nothing speaks for them. */
@@ -150,7 +150,7 @@ export function memoryOf(state: SessionState, query: MemoryAsked, room: number, 
   const files = others.filter(({ score }) => score >= LIKELY).slice(0, MAX_LIKELY);
   const perhaps = others.filter(({ score }) => score < LIKELY && score >= PERHAPS).slice(0, MAX_PERHAPS);
   // The selection of facts does not depend on the number of shown files.
-  const likely = candidates.filter(({ score }, place) => place < LED_BY && score >= LIKELY);
+  const likely = candidates.filter(({ score }, place) => place < LED_BY && score >= LEADING);
   // A bump says how the next bump is made, and nothing else.
   const isAside = (summary: string) => isRoutine(summary) && !isRoutine(text);
   const covering = coveringTasks(past, candidates, text, (task) =>

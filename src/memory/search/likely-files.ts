@@ -38,26 +38,28 @@ export interface LikelyFile {
 }
 
 /** A file at least this likely gets a line of its own; one that is only perhaps touched shares a line. */
-export const LIKELY = 0.3;
+export const LIKELY = 0.5;
 export const PERHAPS = 0.15;
+/** A file at least this likely leads to facts about it. */
+export const LEADING = 0.3;
 /** Tasks at least this similar, relative to the most similar one, are counted as evidence. */
 const CLOSE = 0.5;
 const MAX_CLOSE = 5;
 
 const WEIGHTS = {
   similar: 4.56,
-  path: 0.6,
-  named: 1.81,
-  recency: 0.39,
-  class: 0.19,
-  open: 3.5,
-  openFolder: 1,
-  folder: 2.5,
+  path: 0.3,
+  named: 1.27,
+  recency: 0.2,
+  uses: 0.29,
+  class: 0.084,
+  open: 2.8,
+  openFolder: 0.8,
+  folder: 2,
 } as const;
 
-/** The sum at which half of the files were touched, and the slope: fitted on the same histories. */
-const EVEN = 4.5;
-const STEEPNESS = 0.8;
+/** The sum at which half of the files were touched: fitted on the same histories. */
+const EVEN = 3.97;
 
 const MAX_TASKS = 3;
 const CLASS_PRIOR = 4;
@@ -66,7 +68,7 @@ const MAX_CLASS = 6;
 const EVIDENCE = ['similar', 'path', 'named', 'hints'] as const;
 type Evidence = (typeof EVIDENCE)[number];
 
-/** The contribution of each reason to the raw score: evidence, recency and class. */
+/** The contribution of each reason to the raw score: evidence, recency, number of uses and class. */
 type FileReasons = Readonly<Record<string, number>>;
 
 interface SimilarTask {
@@ -108,7 +110,7 @@ export function recall(past: PastResults, query: FileQuery): Recalled {
   const files = best.map(({ id, score }) => ({
     path: past.paths.paths[id] ?? '',
     why: whyLikely([...close.values()].filter((files) => files.has(id)).length, close.size),
-    score: 1 / (1 + Math.exp(STEEPNESS * (EVEN - score))),
+    score: 1 / (1 + Math.exp(EVEN - score)),
     uses: past.uses[id] ?? 0,
     tasks: tasks.get(id) ?? [],
     ...(query.explain === true && { reasons: scores.reasonsOf(id, classes) }),
@@ -159,7 +161,7 @@ class Scores {
   }
 
   reasonsOf(id: number, classes: readonly number[]): FileReasons {
-    const general = { recency: this.#recency(id), class: this.#class(id, classes) };
+    const general = { recency: this.#recency(id), uses: this.#uses(id), class: this.#class(id, classes) };
     const all = { ...recordOf(EVIDENCE, (reason) => this.#parts?.[reason][id] ?? 0), ...general };
     const rounded = Object.entries(all).map(([reason, score]) => [reason, Math.round(score * 100) / 100]);
     return Object.fromEntries(rounded.filter(([, score]) => score !== 0));
@@ -167,6 +169,10 @@ class Scores {
 
   #recency(id: number): number {
     return -WEIGHTS.recency * Math.log(1 + this.past.total - (this.past.last[id] ?? 0));
+  }
+
+  #uses(id: number): number {
+    return WEIGHTS.uses * Math.log(this.past.uses[id] ?? 1);
   }
 
   #class(id: number, classes: readonly number[]): number {
@@ -182,7 +188,7 @@ class Scores {
     for (let id = 0; id < this.#sums.length; id += 1) {
       const sum = this.#sums[id] ?? 0;
       if (sum <= 0) continue;
-      const score = sum + this.#class(id, classes) + this.#recency(id);
+      const score = sum + this.#class(id, classes) + this.#recency(id) + this.#uses(id);
       insertSorted(best, { id, score }, most, isBefore);
     }
     return best;
