@@ -17,6 +17,7 @@ import memoryValue from './memory-value.mjs';
 import plans from './plans.mjs';
 import recall from './recall.mjs';
 import sessions from './sessions.mjs';
+import sideBySide from './side-by-side.mjs';
 import startup from './startup.mjs';
 
 export const BENCHES = [
@@ -36,4 +37,5 @@ export const BENCHES = [
   cluster,
   startup,
   hooks,
+  sideBySide,
 ];
