@@ -3,7 +3,7 @@ import type { FactIndex, IndexedFact } from '../memory/facts/fact-index.js';
 import { type IndexedText, isTelling, queryTokens, tokens, WordIndex } from '../memory/search/tokens.js';
 import { closenessTo, type WordVectors } from '../memory/search/word-vectors.js';
 import { factsOf, type SessionState } from '../memory/session/session-state.js';
-import { addTo } from '../shared/collections.js';
+import { addTo, onceFor } from '../shared/collections.js';
 import { approximateTokenizer } from '../shared/text.js';
 import { statementText } from '../shared/wire-words.js';
 import { filesPart, noteItem } from './note-items.js';
@@ -145,7 +145,8 @@ function searchFacts(
   const queryWords = new Set(words);
   const scores = new Map<TaskText, number>();
   for (const [task, facts] of byTask) {
-    for (const word of new Set(dayWords(facts))) if (queryWords.has(word)) count(task, word, 1);
+    const days = new Set(facts.map(({ entry }) => entry.fact.validFrom.slice(0, 10)));
+    for (const word of new Set([...days].flatMap(wordsOfDay))) if (queryWords.has(word)) count(task, word, 1);
     const has = counts.get(task) ?? new Map<string, number>();
     const length = facts.reduce((sum, { entry }) => sum + entry.length, 0);
     const text = { facts, slot: tasks.size, words: [...has.keys()], times: [...has.values()], length };
@@ -166,8 +167,5 @@ function searchFacts(
 
 const DAY = new Intl.DateTimeFormat('en', { dateStyle: 'long', timeZone: 'UTC' });
 
-/** Returns the tokens of the days of facts: `May 8, 2023`. */
-function dayWords(facts: readonly Candidate[]): string[] {
-  const days = new Set(facts.map(({ entry }) => entry.fact.validFrom.slice(0, 10)));
-  return [...days].flatMap((day) => tokens(`- ${DAY.format(Date.parse(day))}`));
-}
+/** Returns the tokens of a day, such as `May 8, 2023`. */
+const wordsOfDay = onceFor((day: string) => tokens(`- ${DAY.format(Date.parse(day))}`));
