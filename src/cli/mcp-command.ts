@@ -133,7 +133,7 @@ function memoryOf(command: Command, given: string | undefined) {
     await flush({ ...{ state: hookState(stateDir, log), spool: spoolFor(server), log, leftMs } }, client);
   };
   const keep: Memory['keep'] = async (result) => {
-    const kept = { kind: 'result', session, ...result } as const;
+    const kept = { kind: 'result', session, ...result, at: new Date().toISOString() } as const;
     spoolFor(cli.server).keep(cli.config.redact ? await redacted(kept) : kept);
     mayHaveKept = true;
     // Sent as soon as the server has started.

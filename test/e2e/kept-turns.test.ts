@@ -1,4 +1,4 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -87,6 +87,23 @@ describe('a turn that ends while the server does not run', () => {
     await hook(START);
     await decided();
     expect(counts()).toEqual([]);
+  });
+
+  it('the turn keeps its time, however much later it is sent', async () => {
+    const { up, run, hook, state, decided } = await user();
+    await hook(STOP);
+    const [file = ''] = (await readdir(join(state, 'hooks', 'spool'), { recursive: true })).filter((name) =>
+      name.endsWith('.json'),
+    );
+    const path = join(state, 'hooks', 'spool', file);
+    const kept = JSON.parse(await readFile(path, 'utf8'));
+    expect(Date.now() - Date.parse(kept.at)).toBeLessThan(60_000);
+    await writeFile(path, JSON.stringify({ ...kept, at: '2026-03-02T08:00:00.000Z' }));
+    await up();
+    await hook(START);
+    await decided();
+    const { stdout } = await run('facts', '--relation', 'decided', '--json');
+    expect(JSON.parse(stdout)).toMatchObject([{ at: '2026-03-02T08:00:00.000Z' }]);
   });
 
   it.each([

@@ -82,6 +82,13 @@ export function withResultId(
   return `${text.slice(0, from)}${JSON.stringify(withShownOnly(whole, shown))}${text.slice(to)}`;
 }
 
+/** The body with the time when it was returned, unless it has one; one that is not plain JSON goes as it is. */
+export function withTime(text: string, at: string): string {
+  const found = objectIn(text);
+  if (found === undefined) return text;
+  return `${text.slice(0, found.from)}${JSON.stringify({ at, ...found.value })}${text.slice(found.to)}`;
+}
+
 /** Agents with a form to fill in answer by an object of JSON, with their text in one of its fields. */
 export function messageOfAgent(text: string): string {
   if (!text.includes(BEGIN)) return text;

@@ -3,12 +3,15 @@ import { kindOf } from '../../contracts/kinds.js';
 import type { TraceEntryInput } from '../../contracts/trace-entry.js';
 import type { ThroughlineClient } from '../../sdk/throughline-client.js';
 import type { HookTools } from './hook-call.js';
+import { withTime } from './hook-results.js';
 import type { Waiting } from './spool.js';
 
 /** Keeping what a hook has to say, and sending it: with this hook, or with a later one. */
 
 /** Entries of one request: fewer than it may hold. */
 const AT_ONCE = 200;
+/** A result that waits longer is published with the time when the agent returned it. */
+const LONG_MS = 60_000;
 
 /**
  * Keeps it without secrets. Returns what the disk does not take, to be sent at once.
@@ -17,9 +20,9 @@ const AT_ONCE = 200;
  */
 export async function keepOrGive(
   waiting: Waiting,
-  { spool, redact, log, isLate }: Pick<HookTools, 'spool' | 'redact' | 'log' | 'isLate'>,
+  { spool, redact, log, isLate, now }: Pick<HookTools, 'spool' | 'redact' | 'log' | 'isLate' | 'now'>,
 ): Promise<Waiting[]> {
-  const safe = await redact(waiting);
+  const safe = await redact(waiting.kind === 'result' ? { ...waiting, at: now } : waiting);
   try {
     spool.keep(safe);
     return [];
@@ -83,7 +86,10 @@ export async function flush(
     if (what.kind === 'trace') return append(what.session, what.entries);
     if (what.kind === 'raw') return;
     const options = { messageId: what.messageId, timeoutMs: Math.max(1, leftMs()) };
-    const { sequence } = await client.publishText(what.session, what.role, what.text, options);
+    const { at = '', text } = what;
+    const isLong = Date.now() - Date.parse(at) > LONG_MS;
+    const dated = isLong ? withTime(text, at) : text;
+    const { sequence } = await client.publishText(what.session, what.role, dated, options);
     state.remember(`published ${what.session}`, String(sequence));
   }
 

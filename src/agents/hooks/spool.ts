@@ -28,6 +28,8 @@ export interface KeptResult {
   readonly text: string;
   /** Names it, however often it is sent. */
   readonly messageId: string;
+  /** When the agent returned it, ISO 8601; files of earlier versions have none. */
+  readonly at?: string;
 }
 
 /** The call of a hook that had no time to read it: a later hook does. */
