@@ -119,11 +119,12 @@ async function connectTo(cli: Cli, client: ConnectClientName, options: ConnectOp
     note(
       `-- commit ${changed}: work trees and clones have the hooks then. In a clone, run "throughline connect" once`,
     );
-  for (const step of [scope === 'project' && confirm.project, confirm.always])
-    if (step) note(`-- to confirm: ${step}`);
   const server = await serverProblem(cli);
   if (server !== undefined) note(`-- ${server}`);
-  note(`-- server: ${serverText(cli.server)}`);
+  const where = scope === 'project' ? `session ${sessionHere(cli).session} on ` : '';
+  note(`-- from now on, agents read and write ${where}${serverText(cli.server)}`);
+  for (const step of [scope === 'project' && confirm.project, confirm.always])
+    if (step) note(`-- to confirm: ${step}`);
 }
 
 /** Writes what connects a client and the folder, and records the folder for this user. */

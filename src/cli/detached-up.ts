@@ -22,6 +22,7 @@ export const DEFAULT_PORT = 4222;
 const POLL_MS = 50;
 const READY_WITHIN_MS = 30_000;
 const LOG = 'throughline.log';
+const INSTALLING = /^(?:building|downloading) nats-server .+$/gm;
 /** About 80 MB are in use after a day of 10,000 sessions. */
 const HEAP_OPTIONS = '--max-old-space-size=144 --max-semi-space-size=4';
 const MOST_STREAMS = 20_000;
@@ -40,12 +41,14 @@ export interface RunningUp {
  *
  * @param args what `up` is called with, without `--detach`
  * @param settings environment of the new process, and its folder. Default folder: that of this one
+ * @param say gets what makes the start take long: a download, a build
  * @throws ThroughlineError as `up` says, `unavailable` when it ends before it is ready
  */
 export async function startDetached(
   storeDir: string,
   args: readonly string[],
   settings: { readonly env: NodeJS.ProcessEnv; readonly cwd?: string },
+  say: (line: string) => void,
 ): Promise<RunningUp & { readonly found: boolean }> {
   const found = await runningUp(storeDir);
   if (found !== undefined) return { ...found, found: true };
@@ -71,8 +74,14 @@ export async function startDetached(
       ended = `it ended (${signal ?? code})`;
     });
     child.unref();
+    const said = new Set<string>();
+    const mayGetReady = () => {
+      for (const [line] of textFrom(log, before).matchAll(INSTALLING))
+        if (said.size < said.add(line).size) say(line);
+      return ended === undefined;
+    };
     // If two start at the same moment, one gets the store and the other finds it.
-    const up = (await untilReady(storeDir, () => ended === undefined)) ?? (await runningUp(storeDir));
+    const up = (await untilReady(storeDir, mayGetReady)) ?? (await runningUp(storeDir));
     if (up !== undefined) return { ...up, found: up.pid !== child.pid };
     const output = textFrom(log, before).split('\n').flatMap(lineForPeople).join('\n').trim();
     throw new ThroughlineError(
@@ -143,7 +152,7 @@ export async function startUserServer(
   const { args, env, cwd } = recordedSettings(storeDir);
   const usual = USUAL_VARIABLES.map((name) => [name, callerEnv[name]]);
   const settings = { env: { ...Object.fromEntries(usual), ...env }, cwd: existsSync(cwd) ? cwd : storeDir };
-  const up = await startDetached(storeDir, [...args, '--background'], settings);
+  const up = await startDetached(storeDir, [...args, '--background'], settings, say);
   if (up.found) return up;
   const port = args[args.indexOf('--port') + 1];
   const wanted = args.includes('--port') ? Number(port) : DEFAULT_PORT;

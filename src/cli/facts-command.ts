@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { usageError } from '../contracts/errors.js';
 import { REQUESTS } from '../contracts/requests.js';
-import { defined } from '../shared/collections.js';
 import { counted } from '../shared/text.js';
 import type { Command, Flags, Texts } from './cli-command.js';
 import { cliOf, note, out, withClient } from './command-context.js';
@@ -13,6 +12,7 @@ import {
   projectIn,
   requireEvents,
   sessionFor,
+  sessionIfAny,
   shownOf,
 } from './session-argument.js';
 import { coloursOf, FACT_HEADINGS, factCells, showReply } from './show-reply.js';
@@ -61,7 +61,7 @@ export function factsCommand(program: Command): void {
       if (json) return out(JSON.stringify(found));
       printTable(cli, FACT_HEADINGS, found, factCells);
       const hint = found.length > 0 || all ? '' : ': "--all" shows those that have ended, too';
-      note(`-- ${counted(found.length, 'fact')} at session sequence ${sequence}${hint}`);
+      note(`-- ${counted(found.length, 'fact')} at event ${sequence}${hint}`);
     });
   addRequests(facts, {
     'tool.fact-correct': {
@@ -84,8 +84,8 @@ export function recallCommand(program: Command): void {
   const recall = program
     .command('recall')
     .description(
-      'Searches what the sessions of a project remember, by words and by meaning: the best lines first. Default: the project of\n' +
-        'this folder; if it has none, all sessions.',
+      'Searches what sessions remember, by words and by meaning: the best lines first. Default: the project of this folder;\n' +
+        'without one, all sessions.',
     )
     .option('-s, --session <name>', 'only this session')
     .option('--project <name>', 'sessions of this project')
@@ -104,19 +104,23 @@ export function recallCommand(program: Command): void {
     .action(async (query: string, options: RecallOptions, command: Command) => {
       const cli = cliOf(command);
       const { session, project, all, json } = options;
-      if ([session, project, all].filter((given) => given !== undefined).length > 1)
-        throw usageError('where to search? Give one of --session, --project and --all');
-      const given = session !== undefined || all === true;
-      const owner = given ? defined({ session }) : projectIn(cli, options);
-      const request = { ...fieldsIn(), query, ...owner };
-      const reply = await withClient(cli, (client) => client.send('tool.recall', request));
+      const given = [session, project, all].filter((where) => where !== undefined).length;
+      if (given > 1) throw usageError('where to search? Give one of --session, --project and --all');
+      const own = given === 1 ? session : sessionIfAny(cli, command, false);
+      const wide = all === true ? {} : projectIn(cli, options);
+      const isAlone = session !== undefined || (own !== undefined && wide.project === undefined);
+      const reply = await withClient(cli, async (client) => {
+        const ask = (where: object) => client.send('tool.recall', { ...fieldsIn(), query, ...where });
+        const found = await ask(isAlone ? { session: own } : wide);
+        // A session that a command has made belongs to no project yet.
+        return found.sessions === 0 && own !== undefined ? ask({ session: own }) : found;
+      });
       if (json) return out(JSON.stringify(reply));
       print(cli, showReply('tool.recall', reply, coloursOf(cli)));
       const { items, searched, sessions } = reply;
       const statement = items.find(({ id }) => id.startsWith('M'));
       const shows = statement && `throughline facts ${statement.session} --id ${statement.id}`;
       const hint = shows === undefined ? '' : `; "${shows}" shows where ${statement?.id} comes from`;
-      const count = `${counted(items.length, 'item')} in ${shownOf(searched, sessions, 'session')}`;
-      note(sessions === 0 ? '-- nothing is stored yet' : `-- ${count}${hint}`);
+      note(`-- ${counted(items.length, 'item')} in ${shownOf(searched, sessions, 'session')}${hint}`);
     });
 }

@@ -172,7 +172,7 @@ async function showTrace(cli: Cli, session: Token, options: TraceOptions): Promi
       const found = await client.traces.get({ session, id: entry, intentId: intent });
       if (json) return out(JSON.stringify(found));
       for (const line of fieldLines(found.entry)) out(line);
-      return note(`-- stored at ${found.at}, sequence ${found.sequence} of session ${session}`);
+      return note(`-- stored at ${found.at}, event ${found.sequence} of session ${session}`);
     }
     if (pin !== undefined) {
       const reply = await client.traces.pin({ session, id: pin, intentId: intent });

@@ -77,6 +77,7 @@ async function addCommand(parent: Command, { summary, load }: CommandEntry): Pro
   add(parent);
   const command = parent.commands.at(-1)?.summary(summary).helpCommand(false);
   command?.commands.find((child) => child.name() === 'ls')?.alias('list');
+  command?.commands.find((child) => child.name() === 'rm')?.aliases(['remove', 'delete']);
 }
 
 function addEntry(parent: Command, { name, summary, takes }: CommandEntry): void {

@@ -65,8 +65,12 @@ export function promptCommand(program: Command): void {
     )
     .option('--project <name>', "project whose learnings to use (default: the session's own)")
     .option('--after <number>', 'wait until the result of this number has become facts', wholeNumber(1))
-    .option('--as-of <sequence>', 'the prompt as it was at this session sequence', wholeNumber(1))
-    .option('--learnings-as-of <sequence>', 'learnings as they were at this project sequence', wholeNumber(1))
+    .option('--as-of <event>', 'the prompt as it was at this event of the session', wholeNumber(1))
+    .option(
+      '--learnings-as-of <event>',
+      'learnings as they were at this event of the project',
+      wholeNumber(1),
+    )
     .option('--intent <id>', 'the active intent: its compacted history is placed before the prompt')
     .option('--new', 'also for a session that has no event yet')
     .option('--explain', 'show why each line is there, and which facts and files were left out and why')
@@ -144,7 +148,7 @@ function summary(reply: CompileReply): string {
     ...(hasLearnings ? [`${learningsShown} of ${counted(learningsTotal, 'learning')}${how}`] : []),
     ...(proposalCount === 0 ? [] : [`${counted(proposalCount, 'proposal')} pending`]),
   ];
-  return `-- ${shown.join(', ')}, about ${counted(tokenEstimate, 'token')}, session sequence ${sequence} (${from}, ${replayed} replayed)`;
+  return `-- ${shown.join(', ')}, about ${counted(tokenEstimate, 'token')}, event ${sequence} (${from}, ${replayed} replayed)`;
 }
 
 /** Returns warnings about problems that the prompt itself does not show. */
@@ -256,7 +260,7 @@ function addTemplate(parent: Command): void {
     .action(() => out(ITERATION_TEMPLATE));
 }
 
-const PROMPT_HEADINGS = ['ID', 'TIME', 'KIND', 'ROLE', 'TASK', 'SEQUENCE', 'TOKENS', 'FACTS', 'MS'];
+const PROMPT_HEADINGS = ['ID', 'TIME', 'KIND', 'ROLE', 'TASK', 'EVENT', 'TOKENS', 'FACTS', 'MS'];
 
 function promptCells(_: unknown, prompt: PromptTrace): string[] {
   const { id, at, kind, task = '-', role = '-', sequence, tokens, factsShown, durationMs } = prompt;

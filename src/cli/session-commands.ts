@@ -27,6 +27,14 @@ export function sessionCommand(program: Command): void {
           ? 'no such sessions: one begins with its first result, as "throughline publish" sends it; --archived lists archived ones'
           : shownOf(sessions.length, total, 'session'),
     },
+    'tool.session-archive': {
+      async send(client, request) {
+        const text = String(request.session);
+        const { sessions } = await client.tools.sessionList({ text, status: 'archived', brief: true });
+        if (sessions.some(({ session }) => session === text)) note('-- it is archived already');
+        return client.send('tool.session-archive', request);
+      },
+    },
     ...{ 'tool.session-export': false, 'tool.session-import': false, 'tool.session-forget': false },
   });
   addExport(session);

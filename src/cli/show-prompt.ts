@@ -5,6 +5,7 @@ import { repairsInWords } from '../contracts/reading/repairs.js';
 import type { CompileReply } from '../contracts/replies/compile-reply.js';
 import type { ToolReply } from '../contracts/requests.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
+import { hashOf } from '../shared/hash.js';
 import { visible } from '../shared/terminal-text.js';
 import { clipText, counted, quoted } from '../shared/text.js';
 import { sectionName, spaced, statementsIn, whyLeft, whyShown } from '../shared/wire-words.js';
@@ -44,19 +45,17 @@ export async function showPrompt(
   out(lines.join('\n'), coloured(cli));
   if (whole) return;
   const ending = prompt.kind === 'session-start' ? 'a hook adds how to end a turn; ' : '';
-  note(`-- ${ending}"throughline prompt show ${prompt.id} -s ${of.session}" also shows what was left out`);
+  note(
+    `-- compiled again from the log; ${ending}"throughline prompt show ${prompt.id} -s ${of.session}" also shows what was left out`,
+  );
 }
 
 async function compiledAgain(client: ThroughlineClient, { prompt, request }: ToolReply<'prompt-show'>) {
   if (prompt.cut)
     note(`-- the request of prompt ${prompt.id} was kept without some of its text: it may have been another`);
   const reply = await client.send('prompt.past', { ...request, include: [...EXPLAINED] });
-  const { vectors: before = 'none' } = prompt;
-  const { vectors: now = 'none' } = reply;
-  if (before !== now)
-    note(
-      `-- prompt ${prompt.id} was ordered with the word vectors ${before}, now with ${now}: it may differ`,
-    );
+  if (hashOf(reply.prompt) !== prompt.hash)
+    note(`-- compiled again from the log: the text is not the one of prompt ${prompt.id} any more`);
   return reply;
 }
 
@@ -64,9 +63,9 @@ function headLines(prompt: PromptTrace, pc: Colors): string[] {
   const { id, at, kind, task, role, sequence, hash, room, tokens, dropped, factsTotal, vectors } = prompt;
   const of = `${task === undefined ? '' : ` of task ${quoted(task)}`}${role === undefined ? '' : ` for the ${role}`}`;
   return [
-    pc.bold(`${spaced(kind)} prompt${of}, ${localTime(at)}, id ${id}`),
+    pc.bold(`${kind === 'dispatch' ? '' : `${spaced(kind)} `}prompt${of}, ${localTime(at)}, id ${id}`),
     `${tokens} of ${room} tokens, ${counted(dropped, 'item')} left out, ${counted(factsTotal, 'fact')} known`,
-    `session sequence ${sequence}, hash ${hash}, ordered by words ${vectors === undefined ? 'alone' : `and by meaning, ${vectors}`}`,
+    `event ${sequence} of the session, hash ${hash}, ordered by words ${vectors === undefined ? 'alone' : `and by meaning, ${vectors}`}`,
   ];
 }
 

@@ -160,7 +160,7 @@ async function detached(cli: Cli, command: Command, options: UpOptions): Promise
   // Without its name, your own server would be meant.
   const store = options.store === undefined ? [] : ['--store', storeDir];
   const args = [...store, ...givenOptions(command, ['store', 'detach'])];
-  const server = await startDetached(storeDir, args, { env: cli.config.env });
+  const server = await startDetached(storeDir, args, { env: cli.config.env }, (line) => note(`-- ${line}`));
   if (server.found) return tellFound(cli, options, server);
   tellServer(server);
   const down = ['throughline', 'down', ...store].map(shellWord).join(' ');

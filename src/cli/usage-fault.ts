@@ -39,13 +39,14 @@ function choiceText(message: string): string | undefined {
 
 function hintOf(error: CommanderError, command: Command, rest: readonly string[]): string | undefined {
   const [word = ''] = rest;
-  if (word === 'restore') return 'use "throughline restore ID"';
+  const elsewhere = MEANT[[...pathOf(command).slice(1), word].join(' ')] ?? MEANT[`* ${word}`];
+  if (elsewhere !== undefined && command.commands.length > 0) return `use "throughline ${elsewhere}"`;
   if (error.code === 'commander.unknownCommand') {
-    if (word === 'unblock') return 'use "throughline task edit ID --status pending"';
     const near = /\(Did you mean ([^(]*)\?\)/.exec(error.message)?.[1];
     const known = commandsHint(command, word) ?? (near && `did you mean ${near}?`);
     if (known !== undefined) return known;
     if (command.parent === null) return '"throughline help --all" lists every command';
+    if (word.includes(' ')) return `use "${[...pathOf(command), 'add'].join(' ')} TEXT"`;
     const inner = command.commands.map((child) => child.name()).filter((name) => name !== 'help');
     return `"${pathOf(command).join(' ')}" takes one of ${inner.join(', ')}`;
   }
@@ -55,25 +56,31 @@ function hintOf(error: CommanderError, command: Command, rest: readonly string[]
   const meant = nearestName(word, names);
   if (meant !== undefined) return `did you mean "${[...pathOf(command), meant].join(' ')}"?`;
   const extra = rest[command.registeredArguments.length];
-  if (command.options.some(({ long }) => long === '--prompt') && !isToken(extra))
-    return 'give what the agent must do by --prompt, as in -p "Go on"';
+  const has = (name: string) => command.options.some(({ long }) => long === name);
+  if (has('--prompt') && !isToken(extra)) return 'give what the agent must do by --prompt, as in -p "Go on"';
+  const text = ['--content', '--reason'].find(has);
   const usage = `use "${command.createHelp().commandUsage(command)}", with a text of several words in quotes`;
-  return isToken(extra) && command.options.some(({ long }) => long === '--session')
+  if (text !== undefined) return `give the text by ${text}; ${usage}`;
+  const isOne = rest.length === command.registeredArguments.length + 1;
+  return isOne && isToken(extra) && has('--session')
     ? `if ${extra} is the session, give it as "-s ${extra}"; ${usage}`
     : usage;
 }
 
-/** Words for a command that is called otherwise. */
-const MEANT = new Map([
-  ['search', 'recall'],
-  ['find', 'recall'],
-  ['undo', 'restore'],
-]);
+/** Commands by words that a person may look for, with the group before them; * is any. */
+const MEANT: Readonly<Record<string, string>> = {
+  ...{ start: 'up', stop: 'down', init: 'connect', setup: 'connect', disconnect: 'connect --remove' },
+  ...{ search: 'recall TEXT', find: 'recall TEXT', undo: 'restore ID', '* restore': 'restore ID' },
+  ...{ explain: 'last', why: 'last', history: 'log', timeline: 'log', size: 'status --size' },
+  ...{ sessions: 'session ls', tasks: 'task ls', notes: 'note ls', questions: 'status', kept: 'facts' },
+  ...{ page: 'open', ui: 'open', web: 'open', wait: 'publish ROLE --wait', config: 'doctor' },
+  ...{ decide: 'note add TEXT --type decision', forget: 'facts retract ID', version: '--version' },
+  ...{ '* unblock': 'task edit ID --status pending', 'facts show': 'facts --id ID', 'task show': 'task ls' },
+};
 
-/** `did you mean "throughline note add"?` for `notes` or `add-note`; never a command that only programs call. */
+/** `did you mean "throughline note add"?` for `add-note`; never a command that only programs call. */
 function commandsHint(command: Command, given: string): string | undefined {
-  const meant = command.parent === null ? MEANT.get(given) : undefined;
-  const wanted = wordsOf(meant ?? given);
+  const wanted = wordsOf(/^(?:delete|remove)$/.test(given) ? 'rm' : given);
   if (wanted.length === 0) return undefined;
   const leaves = leavesOf(command);
   const near = leaves.filter((path) => {

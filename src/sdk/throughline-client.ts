@@ -203,7 +203,7 @@ export class Session {
 function withDispatch(error: unknown, of: { dispatch: number; duplicate?: true }): unknown {
   if (!(error instanceof ThroughlineError)) return error;
   const before = of.duplicate === true ? ' before under this id' : '';
-  const message = `stored${before} as dispatch ${of.dispatch}, but what became of it is not known: ${error.message}`;
+  const message = `stored${before} as result ${of.dispatch}, but what became of it is not known: ${error.message}`;
   return new ThroughlineError(error.code, message, { cause: error, details: { ...error.details, ...of } });
 }
 

@@ -24,7 +24,10 @@ describe('a command that is not there', () => {
     [['promt'], 'did you mean prompt?'],
     [['task', 'unblock'], 'use "throughline task edit ID --status pending"'],
     [['qwerty'], '"throughline help --all" lists every command'],
-    [['task', 'show'], /^"throughline task" takes one of add, done, [^;]*$/],
+    [['task', 'show'], 'use "throughline task ls"'],
+    [['explain'], 'use "throughline last"'],
+    [['delete'], /^did you mean "throughline task rm", "throughline note rm", /],
+    [['plan', 'add'], '"throughline plan" takes one of follow, unfollow'],
   ])('%j names the commands that are called so, or lists those of the group', async (words, hint) => {
     const { message, details } = await faultOf(...words);
     expect(message).toBe(`unknown command '${words.at(-1)}'`);
@@ -61,6 +64,8 @@ describe('a wrong command line', () => {
     [['note', 'add', 'a', 'b c'], /^use "throughline note add \[options\] <content>", with/],
     [['prompt', 'demo'], /^if demo is the session, give it as "-s demo"; use "throughline prompt /],
     [['publish', 'reviewer', 'demo'], /^if demo is the session, give it as "-s demo"; /],
+    [['task', 'block', 'TAS-1', 'waiting'], /^give the text by --reason; use "throughline task block /],
+    [['facts', 'show', 'M2'], 'use "throughline facts --id ID"'],
     [['facts', 'corect', 'M2'], 'did you mean "throughline facts correct"?'],
     [['prompt', 'Go on'], 'give what the agent must do by --prompt, as in -p "Go on"'],
   ])('%j: the fix says what the command takes', async (words, fix) => {

@@ -75,7 +75,7 @@ describe('prompt', () => {
     );
     expect(stdout.endsWith('Task prompt:\ntouch src/a.ts\n')).toBe(true);
     expect(stderr).toMatch(
-      /^-- \d of \d facts, 1 likely file, about \d+ tokens, session sequence 2 \(no snapshot, \d replayed\)\n$/,
+      /^-- \d of \d facts, 1 likely file, about \d+ tokens, event 2 \(no snapshot, \d replayed\)\n$/,
     );
   });
 
@@ -114,7 +114,7 @@ describe('facts and snapshot', () => {
     expect(valid.stdout).toMatch(
       /^ID +TASK +RESULT +FACT\n[0-9a-f]{8} +3 +\d+ +task:3 reviewed_as approved\n$/,
     );
-    expect(valid.stderr).toBe('-- 1 fact at session sequence 2\n');
+    expect(valid.stderr).toBe('-- 1 fact at event 2\n');
     const all = await up.cli(['facts', '-s', session, '--all']);
     expect(all.stdout).toMatch(/[0-9a-f]{8} +3 +\d+ +task:3 must_fix b \(closed by result \d+\)\n/);
     const json = await up.cli(['facts', '-s', session, '--all', '--json']);

@@ -165,7 +165,7 @@ describe('compile with learnings', () => {
       `1 proposal to review: "throughline learning ls --project ${project}"`,
     );
     expect(start.stderr).toMatch(
-      /^-- 0 of 0 facts, 1 of 1 learning \(hybrid\), 1 proposal pending, about \d+ tokens, session sequence 1 /,
+      /^-- 0 of 0 facts, 1 of 1 learning \(hybrid\), 1 proposal pending, about \d+ tokens, event 1 /,
     );
 
     const none = await run(...starting, '--max-learnings', '0', '--json');

@@ -44,7 +44,7 @@ describe('a prompt after a rejected dispatch', () => {
     expect(refused.code).toBe('dispatch_rejected');
     expect(refused.message).toMatch(
       new RegExp(
-        `^dispatch ${sequence} could not be used, schema_invalid: status is missing.*\\. To fix it: .*"throughline result ls --session ${session}"`,
+        `^result ${sequence} could not be used, schema_invalid: status is missing.*\\. To fix it: .*"throughline result ls --session ${session}"`,
       ),
     );
     expect(refused.details).toMatchObject({
@@ -120,7 +120,7 @@ describe('a publisher that waits', () => {
     const refused = await refusal(publishWork(quiet.client, session, '1', {}, { wait: true }));
     expect(refused).toMatchObject({ code: 'not_caught_up', details: { dispatch: 1 } });
     expect(refused.message).toMatch(
-      /^stored as dispatch 1, but what became of it is not known: .*extractor runs/,
+      /^stored as result 1, but what became of it is not known: .*extractor runs/,
     );
   });
 });

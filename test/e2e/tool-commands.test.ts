@@ -96,7 +96,7 @@ describe('the reading commands', () => {
     const session = newSession('fresh');
     const args = ['connect', 'claude', '--yes', '--session', session];
     expect(await up.cli(args, { cwd })).toMatchObject({ code: 0 });
-    for (const command of [['facts'], ['log']])
+    for (const command of [['facts'], ['recall', 'dates'], ['log']])
       expect(await up.cli(command, { cwd })).toMatchObject({
         code: 3,
         stderr: expect.stringContaining(`session ${session} is connected; nothing stored yet`),
@@ -106,20 +106,19 @@ describe('the reading commands', () => {
       stderr: expect.stringMatching(/^-- server: /),
     });
     expect(await up.cli(['status', session], { cwd })).toMatchObject({ code: 3, stdout: '' });
-    expect(await up.cli(['recall', 'dates'], { cwd })).toMatchObject({
-      stderr: '-- nothing is stored yet\n',
-    });
   });
 
   it('recall searches the sessions of the project of this folder, or the one that is named', async () => {
     const cwd = await folderOfTest();
     const [session, other] = [newSession('here'), newSession('beside')];
     await up.cli(['connect', 'claude', '--yes', '--session', session, '--project', session], { cwd });
-    for (const name of [session, other]) {
-      await run('tool', 'session-open', '--session', name, '--project', session);
-      await run('tool', 'note-add', '--session', name, '--content', `sqlite in ${name}`);
-    }
     const found = async (...more: string[]) => (await up.cli(['recall', 'sqlite', ...more], { cwd })).stderr;
+    for (const name of [session, other]) {
+      await run('tool', 'note-add', '--session', name, '--content', `sqlite in ${name}`);
+      // Until then, the session of the folder is searched alone.
+      expect(await found()).toMatch(/^-- 1 item in 1 session/);
+      await run('tool', 'session-open', '--session', name, '--project', session);
+    }
     expect(await found()).toMatch(/^-- 2 items in 2 sessions/);
     expect(await found('-s', other)).toMatch(/^-- 1 item in 1 session/);
   });

@@ -116,7 +116,7 @@ describe('the trace on the command line', () => {
       /^id: {10}step-1\n[\s\S]*error: {7}the end\noutput:\n> line one\n> x+\n\.\.\. \(3017 of 5017 characters not kept\) \.\.\.\n> x+\n> the end\n$/,
     );
     const [stored] = await sequencesOf(system, session);
-    expect(got.stderr).toContain(`sequence ${stored} of session ${session}`);
+    expect(got.stderr).toContain(`event ${stored} of session ${session}`);
     const json = await run(['log', '--entry', 'step-1', '-s', session, '--json']);
     expect(JSON.parse(json.stdout)).toEqual(await system.client.traces.get({ session, id: 'step-1' }));
     const pinned = await run(['log', '--pin', 'step-1', '-s', session]);

@@ -106,7 +106,7 @@ class ClientTest(unittest.IsolatedAsyncioTestCase):
         late = mock.AsyncMock(side_effect=ThroughlineError("not_caught_up", "too late"))
         with mock.patch.object(self.session.tools, "dispatch_show", late):
             error = await self.refused("not_caught_up", self.session.publish("implementer", done("1"), wait=True))
-        self.assertRegex(error.message, f"^stored as dispatch {error.details['dispatch']}, .*: too late$")
+        self.assertRegex(error.message, f"^stored as result {error.details['dispatch']}, .*: too late$")
 
     async def test_a_connection_of_the_caller_stays_open(self) -> None:
         nc = await nats.connect(URL)

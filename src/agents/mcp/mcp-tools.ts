@@ -45,7 +45,7 @@ const texts = z.array(z.string());
 /** Objects whose fields the description names, in fewer words than a schema. */
 const named = (description: string) =>
   z.array(z.record(z.string(), z.unknown())).optional().describe(description);
-const dispatch = z.int().positive('must be a dispatch number, as report gives it');
+const dispatch = z.int().positive('must be a result number, as report gives it');
 const { content, priority, dependsOn } = REQUESTS['tool.task-add'].shape;
 
 const READS = { readOnlyHint: true, idempotentHint: true, openWorldHint: false };
@@ -76,7 +76,7 @@ export const MCP_TOOLS = {
       task: taskId.optional(),
       prompt: text(200_000).optional().describe('what you will do: facts are chosen by it'),
       role: role.optional(),
-      after: dispatch.optional().describe('wait for this dispatch of report'),
+      after: dispatch.optional().describe('wait for this result of report'),
       tokens: between(1, 2_000_000).optional().describe('of the prompt'),
     },
   ),

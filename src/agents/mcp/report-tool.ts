@@ -67,7 +67,7 @@ function answerOf(result: DispatchResult, unknown: string | undefined): McpAnswe
       const { facts, role, task, repairs: made, repairsOmitted = 0 } = result;
       const repairs = made && quoted(repairsInWords({ repairs: made, repairsOmitted }));
       const text = [
-        `Stored as dispatch ${dispatch}: ${role}, task ${task}, ${counted(facts.length, 'fact')}.`,
+        `Stored as result ${dispatch}: ${role}, task ${task}, ${counted(facts.length, 'fact')}.`,
         ...(repairs ? [`It was ${repairs}.`] : []),
         `context with after: ${dispatch} gives a prompt that knows it.`,
       ].join(' ');
@@ -75,15 +75,15 @@ function answerOf(result: DispatchResult, unknown: string | undefined): McpAnswe
       return { text: [text, ...(unknown === undefined ? [] : [`${unknown} ${MEANT}`])].join('\n'), data };
     }
     case 'rejected':
-      throw unreadable(`dispatch ${dispatch} could not be used: ${result.reason}`, result.fix);
+      throw unreadable(`result ${dispatch} could not be used: ${result.reason}`, result.fix);
     case 'repeated':
       return {
-        text: `Dispatch ${dispatch} repeats a result that had counted before: nothing changed, and nothing is left to do.`,
+        text: `Result ${dispatch} repeats one that had counted before: nothing changed, and nothing is left to do.`,
         data: { status, dispatch },
       };
     case 'counted':
       return {
-        text: `Stored as dispatch ${dispatch}: newer results have taken its place.`,
+        text: `Stored as result ${dispatch}: newer results have taken its place.`,
         data: { status, dispatch },
       };
   }

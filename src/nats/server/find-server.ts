@@ -84,7 +84,7 @@ function serverMissing(tried: readonly { place: string; reason: string }[]): Thr
   return new ThroughlineError('server_missing', lines.join('\n'), { details: { tried } });
 }
 
-/** In order: set by the user, already there, downloaded in seconds, built in half a minute. */
+/** In order: set by the user, already there, downloaded in seconds, built in a minute or two. */
 const PLACES: readonly Place[] = [namedBinary, pathBinary, cachedBinary, releaseArchive, goInstall];
 
 /**

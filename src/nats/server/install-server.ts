@@ -105,7 +105,9 @@ export const goInstall: Place = {
   async look(options) {
     const [go] = await executablesOnPath(executableName('go', options.platform), options.env);
     if (go === undefined) return { reason: 'no go on PATH' };
-    options.progress?.(`building nats-server ${NATS_SERVER_PIN.version} with go, about half a minute`);
+    options.progress?.(
+      `building nats-server ${NATS_SERVER_PIN.version} with Go, which takes a minute or two`,
+    );
     return installPinned(options, 'go install', async (folder) => {
       const target = `${NATS_SERVER_PIN.goModule}@v${NATS_SERVER_PIN.version}`;
       const env = goInstallEnvironment(options.env, folder);

@@ -200,7 +200,7 @@ function requireUsable(state: SessionState, dispatch: number | undefined): void 
   const shown = `"throughline result ls --session ${state.session}" shows the result`;
   throw new ThroughlineError(
     'dispatch_rejected',
-    `${withRemedy(`dispatch ${sequence} could not be used, ${code}: ${reason}`, remedy)}; ${shown}`,
+    `${withRemedy(`result ${sequence} could not be used, ${code}: ${reason}`, remedy)}; ${shown}`,
     { details: defined({ dispatch: sequence, ...error, task }) },
   );
 }

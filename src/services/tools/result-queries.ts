@@ -220,7 +220,7 @@ async function requireUncounted(
   if (isRejected || !state.dispatches.has(sequence)) return;
   throw new ThroughlineError(
     'duplicate',
-    `${id} has counted as dispatch ${sequence} of session ${session}, and nothing was published: remove it with "throughline result rm ${id}"`,
+    `${id} has counted as result ${sequence} of session ${session}, and nothing was published: remove it with "throughline result rm ${id}"`,
     { details: { id, dispatch: sequence } },
   );
 }

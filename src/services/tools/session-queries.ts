@@ -56,6 +56,12 @@ export function createSessionQueries({
       if (before.retracted?.erased)
         throw new ThroughlineError('conflict', `${id} is erased: what it said is gone`, { details: { id } });
       if (isSo) return answer(replied);
+      if (insteadOf !== undefined && !holds)
+        return refuse(
+          'conflict',
+          `${id} has ended: say or answer it again, or "throughline restore ${id}" before you correct it`,
+          { id },
+        );
       const refusal = heldFrom(person, before);
       if (refusal !== undefined) return refuse('conflict', refusal, { id });
       if (state.charter.archived !== undefined) return refuseArchived(state);

@@ -76,7 +76,7 @@ describe('the search', () => {
     expect(machine.lines).toEqual([
       `downloading nats-server ${PINNED} for linux-amd64`,
       expect.stringMatching(/^note: cannot download http:.*; trying go install$/),
-      `building nats-server ${PINNED} with go, about half a minute`,
+      `building nats-server ${PINNED} with Go, which takes a minute or two`,
     ]);
     expect(await readFile(log, 'utf8')).toBe(
       `install github.com/nats-io/nats-server/v2@v${PINNED} CGO_ENABLED=0 GOOS=\n`,

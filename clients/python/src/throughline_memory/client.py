@@ -377,7 +377,7 @@ class Session:
         try:
             return await self.tools.dispatch_show(dispatch=stored.sequence, timeout_ms=self._patience_ms())
         except ThroughlineError as error:
-            message = f"stored as dispatch {stored.sequence}, but what became of it is not known: {error.message}"
+            message = f"stored as result {stored.sequence}, but what became of it is not known: {error.message}"
             raise ThroughlineError(error.code, message, {**error.details, "dispatch": stored.sequence}) from error
 
     def _patience_ms(self) -> int:

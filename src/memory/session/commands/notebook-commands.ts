@@ -138,7 +138,7 @@ export function answerBlocker(state: SessionState, args: ToolArguments<'blocker-
   if (replaces !== undefined && before !== undefined && before.answer !== replaces)
     return refuse(
       'conflict',
-      `${before.by} answered ${JSON.stringify(before.answer)} meanwhile: answer again to replace that`,
+      `${before.by} answered ${JSON.stringify(before.answer)} meanwhile: to replace that, answer again, or with --replaces ${JSON.stringify(before.answer)}`,
       { task, by: before.by, answer: before.answer, at: before.at },
     );
   if (!speaker.person && before !== undefined && before.agent === undefined)
