@@ -5,7 +5,13 @@ import { driftOf, totalsOf } from '../ledger/next-task.js';
 import { outcomeName, questionKey, type TaskLedger } from '../ledger/task-ledger.js';
 import { mentionsIn } from '../memory/search/tokens.js';
 import { isForPerson, unread } from '../memory/session/notebook.js';
-import { answersOf, ledgersOf, outlook, type SessionState } from '../memory/session/session-state.js';
+import {
+  answersOf,
+  ledgersOf,
+  openQuestions,
+  outlook,
+  type SessionState,
+} from '../memory/session/session-state.js';
 import { byPriority, claimOf, isReady, numberOf, type Task } from '../memory/session/task-board.js';
 import { nearIdsHint } from '../shared/nearest-name.js';
 import { clipText, dayOf, quoted, quotedLines } from '../shared/text.js';
@@ -144,7 +150,7 @@ const MOST_READ = 200;
 
 /** The questions of a task, each with its answer; those without one name the default that the work goes on with. */
 export function answerItems(state: SessionState, taskId: string): Item[] {
-  const open = ledgersOf(state).get(taskId)?.questions ?? [];
+  const open = openQuestions(state, taskId, ledgersOf(state).get(taskId));
   const latest = new Map(
     answersOf(state)
       .filter(({ task }) => task === taskId)

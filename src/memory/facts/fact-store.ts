@@ -50,8 +50,8 @@ export type ISessionFactStore = Pick<
  * The next dispatch (in stream order, whatever the order of arrival) with the same subject and relation closes a fact.
  * A finding (`must_fix` or `issue`) is closed only by the next review of its task. An approval also closes its own
  * findings, and leaves suggestions, which the next review closes. A blocker of a task is closed by the task's next work
- * result or an approval. An observer's facts about its own task add to earlier ones, except open points, which the next
- * observer or work result closes. A fact from before the session closes only facts of that time. Closers are searched on both
+ * result or an approval, a question by the approval alone. An observer's facts about its own task add to earlier ones, except
+ * open points, which the next observer or work result closes. A fact from before the session closes only facts of that time. Closers are searched on both
  * sides of an insertion. The end of a branch closes the questions of earlier results on it. A retraction closes every fact with its text, earlier and later ones. So any order and repetition of dispatches results in the same facts, as long as compaction
  * dropped nothing in between.
  */
@@ -300,6 +300,12 @@ export class InMemorySessionFactStore {
     return found;
   }
 
+  /** Returns the open questions of a task, in dispatch order. */
+  asking(task: string): readonly SessionFact[] {
+    const asked = this.#groups.get(groupName({ subject: `task:${task}`, relation: RELATIONS.asks })) ?? [];
+    return asked.flatMap(({ fact }) => (fact.validTo === undefined && isQuestion(fact) ? fact : []));
+  }
+
   /** Returns the number of facts of dispatches, closed ones included. */
   size(): number {
     return this.#sayings.size - this.#statements.size;
@@ -369,12 +375,14 @@ export class InMemorySessionFactStore {
 
   /** Returns the statement that says the same, holds, and is of the same rank or above. */
   #saidBefore(fact: SessionFact): Saying | undefined {
-    if (fact.ref === undefined || endsWithTask(fact) || isAction(fact)) return undefined;
+    const isAsked = isQuestion(fact);
+    if (fact.ref === undefined || (endsWithTask(fact) && !isAsked) || isAction(fact)) return undefined;
     return this.#texts
       .get(textOf(fact))
       ?.find(
         ({ fact: older }) =>
           older.validTo === undefined &&
+          (!isAsked || older.sourceTaskId === fact.sourceTaskId) &&
           older.sourceSequence < fact.sourceSequence &&
           older.history === fact.history &&
           !outranks(fact, older) &&
@@ -614,7 +622,8 @@ function endsOpen(outcome: SessionFact, fact: SessionFact): boolean {
     return false;
   // Another turn leaves open what the one before left open.
   if (part === 'note') return false;
-  if (isSeenOpen(fact) || isQuestion(fact)) return (isApproval || !isReview) && reaches(outcome, fact);
+  if (isQuestion(fact)) return isApproval && reaches(outcome, fact);
+  if (isSeenOpen(fact)) return (isApproval || !isReview) && reaches(outcome, fact);
   return (isApproval || isReview === !isBlocker(fact)) && reaches(outcome, fact);
 }
 
@@ -640,10 +649,10 @@ function isSeen({ subject, sourceTaskId, sourceRole }: SessionFact): boolean {
 }
 
 function isSeenOpen(fact: SessionFact): boolean {
-  return isSeen(fact) && (fact.relation === RELATIONS.requires || isQuestion(fact));
+  return isSeen(fact) && fact.relation === RELATIONS.requires;
 }
 
-/** True for a question about the task itself: its next result or its approval closes it, if no answer does. */
+/** True for a question about the task itself: its approval closes it, if no answer does. */
 function isQuestion({ subject, relation, sourceTaskId }: SessionFact): boolean {
   return relation === RELATIONS.asks && subject === `task:${sourceTaskId}`;
 }

@@ -21,6 +21,7 @@ import {
   factsOf,
   ledgersOf,
   type Notebook,
+  openQuestions,
   outlook,
   pastOf,
   rejectionsOf,
@@ -92,12 +93,13 @@ function planInNumbers(
   };
 }
 
-export function progressOf({ charter, run, board: { tasks } }: SessionState, ledger: TaskLedger) {
+export function progressOf(state: SessionState, ledger: TaskLedger) {
+  const { charter, run, board: onBoard } = state;
   const { stallThresholds } = resolvedSettings(charter.settings);
-  const { questions = [] } = ledger;
+  const questions = openQuestions(state, ledger.task, ledger);
   const raised = signalsOf(ledger, stallThresholds);
   const hint = replanHint(raised);
-  const board = tasks.get(ledger.task)?.status;
+  const board = onBoard.tasks.get(ledger.task)?.status;
   const plan = run?.document.tasks.find(({ id }) => id === ledger.task)?.status;
   return {
     task: ledger.task,

@@ -272,7 +272,6 @@ function withoutTexts(
 
 /** Questions end as statements do: the ledger keeps their options, and shows those that are open. */
 function withAnswers(ledger: TaskLedger, all: readonly QuestionAnswer[]): TaskLedger {
-  const keyOf = (text: string) => questionKey(clipText(quoted(text), KEPT.fact.object));
   const given = new Map(all.map((answer) => [keyOf(answer.question), answer]));
   const { questions = [], blockers } = ledger;
   const keys = [...new Set([...questions.map(({ text }) => text), ...blockers].map(keyOf))];
@@ -284,6 +283,26 @@ function withAnswers(ledger: TaskLedger, all: readonly QuestionAnswer[]): TaskLe
     blockers: blockers.filter((text) => !given.has(keyOf(text))),
     answers,
   };
+}
+
+/** Returns the open questions of a task: those of its newest result, by `ledgersOf`, then those of earlier results. */
+export function openQuestions(
+  state: SessionState,
+  task: string,
+  { questions = [] }: Pick<TaskLedger, 'questions'> = {},
+): NonNullable<TaskLedger['questions']> {
+  const newest = new Set(questions.map(({ text }) => keyOf(text)));
+  const open = new Map(
+    factsOf(state)
+      .asking(task)
+      .map(({ object }) => [questionKey(object), object]),
+  );
+  return [...questions, ...[...open].flatMap(([key, text]) => (newest.has(key) ? [] : { text }))];
+}
+
+/** Returns the key of a question as the fact has it. */
+function keyOf(text: string): string {
+  return questionKey(clipText(quoted(text), KEPT.fact.object));
 }
 
 /** Returns the state of the plan: tasks that an agent has claimed are not next. */

@@ -125,7 +125,8 @@ describe('what observers say of their task', () => {
     const work = factsFrom(2, implementer());
     const review = factsFrom(2, reviewer({ required_fixes: ['x'] }));
     const approval = factsFrom(2, reviewer({ assessment: 'approved' }));
-    expect([open(first, work), open(work, first), open(first, approval)]).toEqual([[], [], []]);
+    const question = ['task:1 asks a semicolon?'];
+    expect([open(first, work), open(work, first), open(first, approval)]).toEqual([question, question, []]);
     expect(open(first, review)).toHaveLength(2);
     expect(open(review, first)).toHaveLength(2);
   });

@@ -147,7 +147,7 @@ describe('an answer', () => {
     expect(JSON.stringify(factsOf(played.state).all())).toContain('"how":"answered"');
   });
 
-  it('a question is closed by the approval of its task, and by its next result', () => {
+  it('a question stays open after the next result of its task, until it is answered or its task approved', () => {
     const open = (...results: Parameters<typeof recorded>[1][]) => {
       const played = asked();
       for (const [at, result] of results.entries()) played.foldWhole(recorded(at + 2, result));
@@ -160,7 +160,14 @@ describe('an answer', () => {
       1,
     );
     expect(open(reviewer({ task_id: '1', assessment: 'approved' }))).toBe(0);
-    expect(open(implementer({ task_id: '1' }))).toBe(0);
+    expect(open(implementer({ task_id: '1' }))).toBe(1);
+    const later = asked().foldWhole(recorded(2, implementer({ task_id: '1' })));
+    expect(sessionFigures(later.state).waiting).toEqual([`task 1 asks: ${PORT}`]);
+    expect(promptOf(later, '1')).toContain(`- Asked: "${PORT}" No answer yet.`);
+    later.after('blocker-answer', ANSWER);
+    expect(taskOf(later)).toMatchObject({ next_action: 'dispatch_reviewer' });
+    expect(taskOf(later)).not.toHaveProperty('questions');
+    expect(promptOf(later, '1')).toContain(`- Asked: "${PORT}" Answered by anna: "Use 9464."`);
   });
 
   it.each(['TAS-1', '1'])('an answer to %s opens the task of the board that the question blocked', (task) => {

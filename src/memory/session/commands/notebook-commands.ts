@@ -9,7 +9,7 @@ import { factOfId } from '../../facts/found-facts.js';
 import { contrasts } from '../../facts/statements.js';
 import { idInPlan } from '../charter.js';
 import { isForPerson, notesOf, statementOf, unread } from '../notebook.js';
-import { answersOf, factsOf, ledgersOf, type SessionState } from '../session-state.js';
+import { answersOf, factsOf, ledgersOf, openQuestions, type SessionState } from '../session-state.js';
 import {
   answer,
   append,
@@ -110,8 +110,8 @@ export function markRead(
 }
 
 /**
- * Answers what the newest result of a task asked: the question that is named, else all that are open, else what blocks the
- * task, else what was answered last. The same answer again changes nothing.
+ * Answers what a task asked: the question that is named, else all of its newest result, else what blocks the task, else those
+ * of earlier results, else what was answered last. The same answer again changes nothing.
  */
 export function answerBlocker(state: SessionState, args: ToolArguments<'blocker-answer'>): Decision {
   const { task: asIs, answer: text, question: words, replaces, ...speaker } = args;
@@ -123,17 +123,21 @@ export function answerBlocker(state: SessionState, args: ToolArguments<'blocker-
   const onTheBoard = ledgers.has(id) ? undefined : resolveId(state.board.tasks, id, 'task', 'TAS');
   const task = onTheBoard !== undefined && 'found' in onTheBoard ? onTheBoard.found.id : id;
   const ledger = ledgers.get(task);
-  const openQuestions = askedBy(ledger, statement);
+  const waiting = askedBy(ledger, statement);
+  const all = openQuestions(state, task, ledger).map(({ text }) => text);
+  // Of earlier results, only where the newest one waits for nothing, or by name.
+  const withEarlier = ledger !== undefined && (question !== undefined || waiting.length === 0);
+  const open = withEarlier ? [...new Set([...waiting, ...all])] : waiting;
   const isMeant = (text: string) =>
     question === undefined || questionKey(text).startsWith(questionKey(question));
   const answers = answersOf(state);
   const given = answers.filter((earlier) => earlier.task === task);
   const last = given.at(-1);
-  const replaced = openQuestions.length === 0 ? (last?.questions ?? []) : [];
+  const replaced = open.length === 0 ? (last?.questions ?? []) : [];
   const answered = question === undefined ? replaced : given.flatMap((earlier) => earlier.questions);
-  const questions = [...new Set([...openQuestions, ...answered])].filter(isMeant);
+  const questions = [...new Set([...open, ...answered])].filter(isMeant);
   const before = given.findLast((earlier) => earlier.questions.some((text) => questions.includes(text)));
-  if ((openQuestions.length === 0 || question !== undefined) && before?.answer === text)
+  if ((open.length === 0 || question !== undefined) && before?.answer === text)
     return answer(showingAnswer(task, text));
   if (replaces !== undefined && before !== undefined && before.answer !== replaces)
     return refuse(
@@ -149,11 +153,11 @@ export function answerBlocker(state: SessionState, args: ToolArguments<'blocker-
     );
   if (questions.length === 0) {
     const what = question === undefined ? '' : ` ${JSON.stringify(question)}`;
-    const texts = openQuestions.map((text) => JSON.stringify(text));
-    const open = named(texts, 5);
+    const texts = open.map((text) => JSON.stringify(text));
+    const others = named(texts, 5);
     return refuse(
       'not_found',
-      `task ${task} has no open question${what}${open === '' ? '' : `; open: ${open}`}. To tell other tasks, add a note of type decision`,
+      `task ${task} has no open question${what}${others === '' ? '' : `; open: ${others}`}. To tell other tasks, add a note of type decision`,
       { task },
     );
   }
@@ -164,7 +168,7 @@ export function answerBlocker(state: SessionState, args: ToolArguments<'blocker-
   const onBoard = state.board.tasks.get(task);
   // A task that someone blocked by hand stays blocked.
   const isBlockedByResult = onBoard?.status === 'blocked' && onBoard.result !== undefined;
-  const unblocks = isBlockedByResult && openQuestions.every(isMeant);
+  const unblocks = isBlockedByResult && waiting.every(isMeant);
   const data = {
     ref: `N${state.notebook.lastNote + 1}`,
     task,
