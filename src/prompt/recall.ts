@@ -1,5 +1,6 @@
 import type { Recalled } from '../contracts/fact-requests.js';
 import type { FactIndex, IndexedFact } from '../memory/facts/fact-index.js';
+import { workOf } from '../memory/facts/fact-types.js';
 import { type IndexedText, isTelling, queryTokens, tokens, WordIndex } from '../memory/search/tokens.js';
 import { closenessTo, type WordVectors } from '../memory/search/word-vectors.js';
 import { factsOf, type SessionState } from '../memory/session/session-state.js';
@@ -31,8 +32,8 @@ export function recallFrom(
   let left = maxTokens - tokensOf(INTRO);
   for (const { state, context, entry, score, matched } of best) {
     const { fact, group, isSummary } = entry;
-    const inTask = factsOf(state).index().ofTask(fact.sourceTaskId);
-    const touched = isSummary ? inTask.filter((other) => other.group === 'files') : [];
+    const beside = factsOf(state).index().ofWork(workOf(fact));
+    const touched = isSummary ? beside.filter((other) => other.group === 'files') : [];
     const files = touched.map((other) => other.fact.subject);
     const { forms } = noteItem({ fact, group, score, tokens: 0, matched }, filesPart(files), context);
     const line = forms.findLast((form) => tokensOf(form) <= left);

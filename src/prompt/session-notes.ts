@@ -10,9 +10,11 @@ import {
   SESSION_CONTEXT_HEADER,
   type SessionFact,
   type WeighedFact,
+  workOf,
 } from '../memory/facts/fact-types.js';
-import { coveringTasks, LEAST_WORK, MOST_WORK } from '../memory/search/covering-work.js';
+import { coveringWork, LEAST_WORK, MOST_WORK } from '../memory/search/covering-work.js';
 import { LEADING, LIKELY, type LikelyFile, PERHAPS, recall } from '../memory/search/likely-files.js';
+import type { PastRow } from '../memory/search/past-results.js';
 import { queryPaths } from '../memory/search/path-table.js';
 import { isRoutine, isTelling, queryTokens } from '../memory/search/tokens.js';
 import { closenessTo, type WordVectors } from '../memory/search/word-vectors.js';
@@ -137,8 +139,9 @@ export function memoryOf(state: SessionState, query: MemoryAsked, room: number, 
   const { text, taskId, maxFiles, hints } = query;
   const [past, store, ledgers] = [pastOf(state), factsOf(state), ledgersOf(state)];
   const index = store.index();
+  const nameOf = (row: PastRow) => index.workOfResult(row);
   const { files: known, similar } = recall(past, {
-    ...{ text, explain: query.explain },
+    ...{ text, explain: query.explain, nameOf },
     maxFiles: Math.max(maxFiles, CONSIDERED),
     ...{ open: hints?.files, folder: hints?.cwd },
   });
@@ -153,8 +156,8 @@ export function memoryOf(state: SessionState, query: MemoryAsked, room: number, 
   const likely = candidates.filter(({ score }, place) => place < LED_BY && score >= LEADING);
   // A bump says how the next bump is made, and nothing else.
   const isAside = (summary: string) => isRoutine(summary) && !isRoutine(text);
-  const covering = coveringTasks(past, candidates, text, (task) =>
-    index.ofTask(task).some(({ isSummary, fact }) => isSummary && !isAside(fact.object)),
+  const covering = coveringWork(past, candidates, text, nameOf, (work) =>
+    index.ofWork(work).some(({ isSummary, fact }) => isSummary && !isAside(fact.object)),
   );
   const paths = [...likely.map(({ path }) => path), ...(hints?.files ?? []), ...queryPaths(text), ...changed];
   const branch = index.ofTask(taskId).find(({ fact }) => fact.relation === RELATIONS.branch)?.fact.object;
@@ -165,11 +168,11 @@ export function memoryOf(state: SessionState, query: MemoryAsked, room: number, 
     ...{ room, work: covering, lasting: MAX_LASTING, here },
     closeness,
     ...{ files: likely.map(({ path }) => path), open: hints?.files, besideLedger: true },
-    similar: new Map([...similar].reverse().map(({ task, similarity }) => [task, similarity])),
+    similar: new Map([...similar].reverse().map(({ name, similarity }) => [name, similarity])),
   });
   const facts = recordOf(NOTE_SECTIONS, (): RankedFact[] => []);
-  const useful = new Set(covering.map(({ task }) => task));
-  const hasFiles = (task: string) => past.rows.some((row) => row.task === task);
+  const useful = new Set(covering.map(({ name }) => name));
+  const hasFiles = (work: string) => past.rows.some((row) => nameOf(row) === work);
   const isAnothers = isForOthers(state, taskId, text);
   const telling = queryTokens(text).filter(isTelling).length;
   let precedents = 0;
@@ -183,12 +186,12 @@ export function memoryOf(state: SessionState, query: MemoryAsked, room: number, 
     if (taskId !== '' && fact.note !== undefined && isAnothers(fact.object)) return false;
     if (group === 'requirements')
       return !isOld(state, fact) || hit.matched.length >= STRONG || namesLikely(fact);
-    if (group !== 'work' || useful.has(fact.sourceTaskId)) return true;
+    if (group !== 'work' || useful.has(workOf(fact))) return true;
     if (isAside(fact.object) || isSettled(fact)) return false;
     // Without a word of the task it is near by meaning.
     if (hit.matched.length === 0) return useful.size <= LEAST_WORK;
     // Work with files is of use by its files, or shows how the same was done elsewhere.
-    if (!hasFiles(fact.sourceTaskId)) return true;
+    if (!hasFiles(workOf(fact))) return true;
     if (precedents === MOST_PRECEDENTS || hit.matched.length < Math.max(3, (2 * telling) / 3)) return false;
     precedents += 1;
     return true;
@@ -208,25 +211,27 @@ export function memoryOf(state: SessionState, query: MemoryAsked, room: number, 
     const shown = fact === hit.fact ? hit : { fact, group, score, tokens, matched };
     places.push({ section, index: facts[section].push(shown) - 1 });
   }
-  const ranks = new Map([...useful].map((task, rank) => [task, rank]));
-  const rankOf = ({ fact }: RankedFact) => ranks.get(fact.sourceTaskId) ?? useful.size;
+  const ranks = new Map([...useful].map((work, rank) => [work, rank]));
+  const rankOf = ({ fact }: RankedFact) => ranks.get(workOf(fact)) ?? useful.size;
   facts.work.sort((a, b) => rankOf(a) - rankOf(b));
-  const filesOf = new Map([...similar, ...covering].map(({ task, files }) => [task, files]));
+  const filesOf = new Map([...similar, ...covering].map(({ name, files }) => [name, files]));
   newestFirst(facts.work, filesOf);
   // Open findings and conventions are not repeated.
   const shownAbove = new Set([...facts.findings, ...facts.decisions].map(({ fact }) => fact.object));
-  const alikeOf = new Map(covering.map(({ task, alike }) => [task, alike.length]));
-  const shownTasks = new Set<string>();
+  const alikeOf = new Map(covering.map(({ name, alike }) => [name, alike.length]));
+  const shownWork = new Set<string>();
   /** The results of a task are shown once, at its first mention. */
-  const moreOfTask = ({ sourceTaskId: task, object: summary }: SessionFact): string[] => {
-    if (shownTasks.has(task)) return [];
-    shownTasks.add(task);
-    const alike = alikeOf.get(task) ?? 0;
+  const moreOfWork = (fact: SessionFact): string[] => {
+    const { sourceTaskId: task, object: summary } = fact;
+    const work = workOf(fact);
+    if (shownWork.has(work)) return [];
+    shownWork.add(work);
+    const alike = alikeOf.get(work) ?? 0;
     const unsaid = store.findingsOf(task).filter(({ object }) => !shownAbove.has(object));
     return [
       ...(isSentBack(ledgers.get(task)) ? ['| Sent back by its review'] : []),
       ...demandsPart(unsaid, summary),
-      ...filesPart((filesOf.get(task) ?? []).filter((path) => !missing.includes(path))),
+      ...filesPart((filesOf.get(work) ?? []).filter((path) => !missing.includes(path))),
       // Similar tasks with the same files have no line of their own.
       ...(alike > 0 ? [`| ${alike} more like it`] : []),
     ];
@@ -238,7 +243,7 @@ export function memoryOf(state: SessionState, query: MemoryAsked, room: number, 
     return facts[name].map((hit) => {
       const { sourceTaskId: task } = hit.fact;
       const later = name === 'failed' ? laterPart(hit.fact, ledgers.get(task)) : [];
-      return noteItem(hit, name === 'work' ? moreOfTask(hit.fact) : later, context);
+      return noteItem(hit, name === 'work' ? moreOfWork(hit.fact) : later, context);
     });
   });
   const totals: { [Name in NoteSection]?: number } = {};
@@ -301,7 +306,7 @@ function plainSubject(subject: string): string {
 
 /** Puts the newer one of two results on the same files first. */
 function newestFirst(work: RankedFact[], filesOf: ReadonlyMap<string, readonly string[]>): void {
-  const keyOf = ({ fact }: RankedFact) => filesOf.get(fact.sourceTaskId)?.toSorted().join('\n');
+  const keyOf = ({ fact }: RankedFact) => filesOf.get(workOf(fact))?.toSorted().join('\n');
   const keys = work.map(keyOf);
   for (const [at, key] of keys.entries()) {
     const same = work.filter((_, other) => other >= at && key !== undefined && keys[other] === key);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { evolve } from '../../src/memory/session/evolve-session.js';
 import { emptyState } from '../../src/memory/session/session-state.js';
 import { compilePrompt } from '../../src/prompt/compile-prompt.js';
-import { implementer, recorded, stored } from '../support/builders.js';
+import { implementer, observer, recorded, stored } from '../support/builders.js';
 import { dispatchRequest, partsOf } from './parts.js';
 
 type Work = readonly [summary: string, files: readonly string[], more?: object];
@@ -74,6 +74,22 @@ describe('related work', () => {
     const again: Work = ['Revert "Revert "Cache parsed cookies (#12)" (#14)" (#15)', files];
     const restored = related([done, undone, again], 'Cache the cookies that are parsed');
     expect(restored.some((line) => line.startsWith('- Cache parsed cookies'))).toBe(true);
+  });
+
+  it('each turn of a conversation is a line of its own, with its own files', () => {
+    const turn = (at: number, summary: string, ...files_modified: string[]) =>
+      recorded(at, observer({ task_id: 'claude-0a1b2c', summary, files_modified }));
+    const turns = [
+      turn(1, 'Parse cookies without a value', 'src/cookie.ts'),
+      turn(2, 'Bake the sourdough bread slowly', 'src/oven.ts'),
+      turn(3, 'Parse cookies of a request', 'src/jar.ts'),
+    ];
+    const state = stored(turns).reduce(evolve, emptyState('demo'));
+    const asked = dispatchRequest({ taskId: '9', taskPrompt: 'Parse cookies with a quoted value' });
+    expect(partsOf(compilePrompt(state, asked)).notes['Related work']).toEqual([
+      '- Parse cookies without a value | Files: src/cookie.ts [claude, 1 Jan]',
+      '- Parse cookies of a request | Files: src/jar.ts [claude, 1 Jan]',
+    ]);
   });
 
   it('a line ends with its task, the short commit and the day on which it happened', () => {

@@ -11,6 +11,8 @@ import {
   isLasting,
   isSummary,
   type SessionFact,
+  turnOf,
+  workOf,
 } from './fact-types.js';
 
 /**
@@ -24,6 +26,8 @@ export class FactIndex {
   readonly changedFiles = new WordIndex<IndexedFact>();
   readonly #byFile = new Map<string, IndexedFact[]>();
   readonly #byTask = new Map<string, IndexedFact[]>();
+  /** The facts of tasks, and of turns of conversations. */
+  readonly #byWork = new Map<string, IndexedFact[]>();
   readonly #telling = new FactsByAge();
   readonly #dull = new FactsByAge();
   /** Decisions, conventions and facts in words. */
@@ -40,6 +44,7 @@ export class FactIndex {
     this.#wordsOf(entry).add(entry);
     for (const path of entry.paths) addTo(this.#byFile, path, entry);
     addTo(this.#byTask, fact.sourceTaskId, entry);
+    addTo(this.#byWork, workOf(fact), entry);
     this.byAge(entry.isDull).add(entry);
     if (entry.isLasting) this.lasting.add(entry);
     if (entry.group === 'findings') this.#findings += 1;
@@ -53,6 +58,7 @@ export class FactIndex {
     this.#wordsOf(entry).remove(entry);
     for (const path of entry.paths) removeFrom(this.#byFile, path, entry);
     removeFrom(this.#byTask, fact.sourceTaskId, entry);
+    removeFrom(this.#byWork, workOf(fact), entry);
     this.byAge(entry.isDull).remove(entry);
     if (entry.isLasting) this.lasting.remove(entry);
     if (entry.group === 'findings') this.#findings -= 1;
@@ -79,6 +85,17 @@ export class FactIndex {
 
   ofTask(task: string): readonly IndexedFact[] {
     return this.#byTask.get(task) ?? NONE;
+  }
+
+  /** @param work as `workOf` names it */
+  ofWork(work: string): readonly IndexedFact[] {
+    return this.#byWork.get(work) ?? NONE;
+  }
+
+  /** Returns the work that a past result is from, as `workOf` names it. */
+  workOfResult({ task, sequence }: { readonly task: string; readonly sequence: number }): string {
+    const turn = turnOf(task, sequence);
+    return this.#byWork.has(turn) ? turn : task;
   }
 
   #wordsOf({ group }: IndexedFact): WordIndex<IndexedFact> {

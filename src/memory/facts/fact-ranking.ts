@@ -1,6 +1,6 @@
 import { RELATIONS } from '../../contracts/relations.js';
 import { insertSorted } from '../../shared/collections.js';
-import type { CoveringTask } from '../search/covering-work.js';
+import type { CoveringWork } from '../search/covering-work.js';
 import { BUSY, endOf, fileClass, isNamed, knownAs, queryPaths } from '../search/path-table.js';
 import { queryTokens } from '../search/tokens.js';
 import { Candidate, FactHits, isHeld, type Lead, type RatedFact } from './fact-hits.js';
@@ -19,6 +19,7 @@ import {
   type SessionFact,
   type SessionFactTag,
   type WeighedFact,
+  workOf,
 } from './fact-types.js';
 
 /**
@@ -49,10 +50,10 @@ export interface FactsAsked {
    * verdicts and passing tests are not selected for their age.
    */
   readonly besideLedger?: boolean | undefined;
-  /** Similarity, 0 to 1, by task of similar past results. */
+  /** Similarity, 0 to 1, of similar past work, by `workOf`. */
   readonly similar: ReadonlyMap<string, number>;
-  /** The past tasks whose work is selected; that of a few others may be for its words. Absent: all work that fits. */
-  readonly work?: readonly CoveringTask[] | undefined;
+  /** The past work that is selected; that of a few others may be for its words. Absent: all work that fits. */
+  readonly work?: readonly CoveringWork[] | undefined;
   /** The task works here: statements scoped elsewhere are left out, and rules of its files are always relevant. */
   readonly here?: Here | undefined;
   readonly withoutNotes?: boolean | undefined;
@@ -87,7 +88,7 @@ export function rankFacts(store: ISessionFactStore, query: FactsAsked): FactRank
   hits.addWords(words);
   hits.addFiles(leadsFrom(query, index));
   hits.addSimilar(query.similar);
-  const useful = new Map(work?.map(({ task, use }) => [task, use]));
+  const useful = new Map(work?.map(({ name, use }) => [name, use]));
   hits.addWork(useful);
   hits.addOwn(index.ofTask(query.taskId).filter(isAsked));
   const isRuleHere = ({ group, fact }: IndexedFact) =>
@@ -102,7 +103,7 @@ export function rankFacts(store: ISessionFactStore, query: FactsAsked): FactRank
     if (entry.isBare) return false;
     if (entry.group !== 'work') return true;
     if (because === 'meaning') return true;
-    if (useful.has(entry.fact.sourceTaskId)) return entry.isSummary;
+    if (useful.has(workOf(entry.fact))) return entry.isSummary;
     if (because === 'words') spoken += 1;
     return because === 'words' && spoken <= SPOKEN;
   };

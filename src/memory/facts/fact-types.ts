@@ -44,6 +44,19 @@ export function outranks(one: Pick<RecordedFact, 'origin'>, other: Pick<Recorded
   return rankOf(one) < rankOf(other);
 }
 
+/** Returns the name of the work that a fact is from: its task, or, since a turn of a conversation stands for itself, its turn. */
+export function workOf({
+  sourceTaskId: task,
+  sourceSequence,
+  sourceRole,
+}: Pick<SessionFact, 'sourceTaskId' | 'sourceSequence' | 'sourceRole'>): string {
+  return kindOf(sourceRole).part === 'note' ? turnOf(task, sourceSequence) : task;
+}
+
+export function turnOf(task: string, sequence: number): string {
+  return `${task}\n${sequence}`;
+}
+
 /** Returns 0 for the word of a person, more for a user and for agents. */
 export function rankOf({ origin = 'agent' }: Pick<RecordedFact, 'origin'>): number {
   return ORIGINS.indexOf(origin);

@@ -21,6 +21,8 @@ export interface FileQuery {
   readonly folder?: string | undefined;
   /** Adds the reasons of each file. */
   readonly explain?: boolean | undefined;
+  /** Returns the work that a result is from. Default: its task. */
+  readonly nameOf?: ((row: PastRow) => string) | undefined;
 }
 
 export interface LikelyFile {
@@ -71,8 +73,8 @@ type Evidence = (typeof EVIDENCE)[number];
 /** The contribution of each reason to the raw score: evidence, recency, number of uses and class. */
 type FileReasons = Readonly<Record<string, number>>;
 
-interface SimilarTask {
-  readonly task: string;
+interface SimilarWork {
+  readonly name: string;
   /** Similarity of its closest result, 0 to 1. */
   readonly similarity: number;
   readonly files: readonly string[];
@@ -82,11 +84,11 @@ interface Recalled {
   /** Best first, then by path. Empty without evidence from words, similar results, names or hints. */
   readonly files: readonly LikelyFile[];
   /** Best first. */
-  readonly similar: readonly SimilarTask[];
+  readonly similar: readonly SimilarWork[];
 }
 
 export function recall(past: PastResults, query: FileQuery): Recalled {
-  const { text } = query;
+  const { text, nameOf = ({ task }) => task } = query;
   const words = queryTokens(text);
   if (past.fileCount === 0 || (words.length === 0 && !query.open?.length && !query.folder))
     return { files: [], similar: [] };
@@ -103,8 +105,9 @@ export function recall(past: PastResults, query: FileQuery): Recalled {
   const close = new Map<string, Set<number>>();
   for (const { row, similarity } of similar) {
     if (similarity < CLOSE * (similar[0]?.similarity ?? 0)) break;
-    const touchedFiles = close.get(row.task) ?? new Set();
-    if (close.size < MAX_CLOSE || close.has(row.task)) close.set(row.task, touchedFiles);
+    const name = nameOf(row);
+    const touchedFiles = close.get(name) ?? new Set();
+    if (close.size < MAX_CLOSE || close.has(name)) close.set(name, touchedFiles);
     for (const file of row.files) touchedFiles.add(file);
   }
   const files = best.map(({ id, score }) => ({
@@ -115,17 +118,22 @@ export function recall(past: PastResults, query: FileQuery): Recalled {
     tasks: tasks.get(id) ?? [],
     ...(query.explain === true && { reasons: scores.reasonsOf(id, classes) }),
   }));
-  return { files, similar: byTask(past, similar) };
+  return { files, similar: byWork(past, similar, nameOf) };
 }
 
-function byTask(past: PastResults, similar: readonly SimilarResult[]): SimilarTask[] {
+function byWork(
+  past: PastResults,
+  similar: readonly SimilarResult[],
+  nameOf: (row: PastRow) => string,
+): SimilarWork[] {
   const found = new Map<string, { readonly similarity: number; readonly files: Set<string> }>();
   for (const { row, similarity } of similar) {
-    const known = found.get(row.task) ?? { similarity, files: new Set<string>() };
-    found.set(row.task, known);
+    const name = nameOf(row);
+    const known = found.get(name) ?? { similarity, files: new Set<string>() };
+    found.set(name, known);
     for (const file of row.files) known.files.add(past.paths.paths[file] ?? '');
   }
-  return [...found].map(([task, { similarity, files }]) => ({ task, similarity, files: [...files] }));
+  return [...found].map(([name, { similarity, files }]) => ({ name, similarity, files: [...files] }));
 }
 
 function whyLikely(touched: number, similar: number): string {
