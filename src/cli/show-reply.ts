@@ -344,7 +344,7 @@ function closing({ relation, closed_by, retracted, ended }: FoundFact): string {
     const term = ended.term === undefined ? '' : `: ${ended.term}`;
     return ` (${quoted(`${ended.how} by ${ended.by}${term}`)})`;
   }
-  // The next result of its task closes a question, with an answer or without one.
+  // The approval of its task closes a question without an answer.
   const closed = relation === RELATIONS.asks ? 'no longer open since' : 'closed by';
   if (retracted === undefined) return closed_by === undefined ? '' : ` (${closed} result ${closed_by})`;
   const { by, instead, reason } = retracted;

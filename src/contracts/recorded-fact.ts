@@ -4,7 +4,7 @@ import { named, oneOf, string, strings } from './schema-fields.js';
 
 export const ended = named('Ended', 'The end of a statement.', {
   by: string('The statement or task that ended it, or who removed it.'),
-  how: oneOf('Replaced, answered, settled or removed.', ENDINGS),
+  how: oneOf('Replaced, answered, settled, done or removed.', ENDINGS),
   term: string('The term that both are about, if it was not named.').exactOptional(),
 });
 export type Ended = z.output<typeof ended>;

@@ -12,9 +12,8 @@ import {
   type WeighedFact,
   workOf,
 } from '../memory/facts/fact-types.js';
-import { coveringWork, LEAST_WORK, MOST_WORK } from '../memory/search/covering-work.js';
+import { coveringTasks, LEAST_WORK, MOST_WORK } from '../memory/search/covering-work.js';
 import { LEADING, LIKELY, type LikelyFile, PERHAPS, recall } from '../memory/search/likely-files.js';
-import type { PastRow } from '../memory/search/past-results.js';
 import { queryPaths } from '../memory/search/path-table.js';
 import { isRoutine, isTelling, queryTokens } from '../memory/search/tokens.js';
 import { closenessTo, type WordVectors } from '../memory/search/word-vectors.js';
@@ -137,16 +136,18 @@ export interface SessionMemory {
 /** @param room token limit of the whole prompt */
 export function memoryOf(state: SessionState, query: MemoryAsked, room: number, words?: WordVectors) {
   const { text, taskId, maxFiles, hints } = query;
-  const [past, store, ledgers] = [pastOf(state), factsOf(state), ledgersOf(state)];
+  const [store, ledgers] = [factsOf(state), ledgersOf(state)];
   const index = store.index();
-  const nameOf = (row: PastRow) => index.workOfResult(row);
+  const past = index.byWork(pastOf(state));
   const { files: known, similar } = recall(past, {
-    ...{ text, explain: query.explain, nameOf },
+    ...{ text, explain: query.explain },
     maxFiles: Math.max(maxFiles, CONSIDERED),
     ...{ open: hints?.files, folder: hints?.cwd },
   });
   const { missing = [] } = hints ?? {};
-  const candidates = known.filter(({ path }) => !missing.includes(path));
+  const candidates = known
+    .filter(({ path }) => !missing.includes(path))
+    .map((file) => ({ ...file, tasks: [...new Set(file.tasks.flatMap((work) => work.split('\n', 1)))] }));
   // The ledger of the task lists the files that it has changed itself.
   const changed = new Set(ledgers.get(taskId)?.work.files);
   const others = candidates.slice(0, maxFiles).filter(({ path }) => !changed.has(path));
@@ -156,7 +157,7 @@ export function memoryOf(state: SessionState, query: MemoryAsked, room: number, 
   const likely = candidates.filter(({ score }, place) => place < LED_BY && score >= LEADING);
   // A bump says how the next bump is made, and nothing else.
   const isAside = (summary: string) => isRoutine(summary) && !isRoutine(text);
-  const covering = coveringWork(past, candidates, text, nameOf, (work) =>
+  const covering = coveringTasks(past, candidates, text, (work) =>
     index.ofWork(work).some(({ isSummary, fact }) => isSummary && !isAside(fact.object)),
   );
   const paths = [...likely.map(({ path }) => path), ...(hints?.files ?? []), ...queryPaths(text), ...changed];
@@ -168,11 +169,11 @@ export function memoryOf(state: SessionState, query: MemoryAsked, room: number, 
     ...{ room, work: covering, lasting: MAX_LASTING, here },
     closeness,
     ...{ files: likely.map(({ path }) => path), open: hints?.files, besideLedger: true },
-    similar: new Map([...similar].reverse().map(({ name, similarity }) => [name, similarity])),
+    similar: new Map([...similar].reverse().map(({ task, similarity }) => [task, similarity])),
   });
   const facts = recordOf(NOTE_SECTIONS, (): RankedFact[] => []);
-  const useful = new Set(covering.map(({ name }) => name));
-  const hasFiles = (work: string) => past.rows.some((row) => nameOf(row) === work);
+  const useful = new Set(covering.map(({ task }) => task));
+  const hasFiles = (work: string) => past.rows.some((row) => row.task === work);
   const isAnothers = isForOthers(state, taskId, text);
   const telling = queryTokens(text).filter(isTelling).length;
   let precedents = 0;
@@ -214,11 +215,11 @@ export function memoryOf(state: SessionState, query: MemoryAsked, room: number, 
   const ranks = new Map([...useful].map((work, rank) => [work, rank]));
   const rankOf = ({ fact }: RankedFact) => ranks.get(workOf(fact)) ?? useful.size;
   facts.work.sort((a, b) => rankOf(a) - rankOf(b));
-  const filesOf = new Map([...similar, ...covering].map(({ name, files }) => [name, files]));
+  const filesOf = new Map([...similar, ...covering].map(({ task, files }) => [task, files]));
   newestFirst(facts.work, filesOf);
   // Open findings and conventions are not repeated.
   const shownAbove = new Set([...facts.findings, ...facts.decisions].map(({ fact }) => fact.object));
-  const alikeOf = new Map(covering.map(({ name, alike }) => [name, alike.length]));
+  const alikeOf = new Map(covering.map(({ task, alike }) => [task, alike.length]));
   const shownWork = new Set<string>();
   /** The results of a task are shown once, at its first mention. */
   const moreOfWork = (fact: SessionFact): string[] => {

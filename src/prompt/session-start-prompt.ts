@@ -4,7 +4,7 @@ import { RELATIONS } from '../contracts/relations.js';
 import type { LearningsReport } from '../contracts/replies/compile-reply.js';
 import { isAnswered, isSentBack, plainBlockers, signalsOf } from '../ledger/task-ledger.js';
 import { groupOf, isElsewhere, type SessionFact } from '../memory/facts/fact-types.js';
-import { keptLines } from '../memory/facts/statements.js';
+import { contradicts, keptLines } from '../memory/facts/statements.js';
 import { compactProposals, formatCompactProposals } from '../memory/learnings/learnings-state.js';
 import { isRoutine } from '../memory/search/tokens.js';
 import { resolvedSettings } from '../memory/session/charter.js';
@@ -45,7 +45,7 @@ const USUAL = 500;
 
 /** Lists of statements, in the order of the prompt: the title of each, and the most of agents that it shows. */
 const STATED = {
-  rules: { title: 'Rules', most: 8 },
+  rules: { title: 'Rules', most: 20 },
   decided: { title: 'Decided', most: 5 },
   found: { title: 'Found', most: 3 },
   noted: { title: 'Noted', most: 3 },
@@ -204,10 +204,17 @@ export const SESSION_START: PromptDescriptor<
   },
 };
 
-/** The words of persons first, so that none crowds them out, then all of the user, then the newest `most` of agents. The others are counted. */
+/**
+ * The words of persons first, so that none crowds them out, then all of the user, each with what a lower rank says against it,
+ * then the newest `most` of agents. The others are counted.
+ */
 function chosen(statements: readonly Stated[], most: number): Stated[] {
   const of = (origin: Origin) => statements.filter(({ fact }) => (fact?.origin ?? 'agent') === origin);
-  return [...of('person'), ...of('user'), ...of('agent').slice(0, most)];
+  const held = [...of('person'), ...of('user')].flatMap((stated) => [
+    stated,
+    ...statements.filter(({ fact }) => fact && stated.fact && contradicts(fact, stated.fact)),
+  ]);
+  return [...new Set([...held, ...of('agent').slice(0, most)])];
 }
 
 function items(texts: readonly string[], most = MAX_SHORT): Item[] {

@@ -5,13 +5,7 @@ import { driftOf, totalsOf } from '../ledger/next-task.js';
 import { outcomeName, questionKey, type TaskLedger } from '../ledger/task-ledger.js';
 import { mentionsIn } from '../memory/search/tokens.js';
 import { isForPerson, unread } from '../memory/session/notebook.js';
-import {
-  answersOf,
-  ledgersOf,
-  openQuestions,
-  outlook,
-  type SessionState,
-} from '../memory/session/session-state.js';
+import { answersOf, asksOf, ledgersOf, outlook, type SessionState } from '../memory/session/session-state.js';
 import { byPriority, claimOf, isReady, numberOf, type Task } from '../memory/session/task-board.js';
 import { nearIdsHint } from '../shared/nearest-name.js';
 import { clipText, dayOf, quoted, quotedLines } from '../shared/text.js';
@@ -150,7 +144,7 @@ const MOST_READ = 200;
 
 /** The questions of a task, each with its answer; those without one name the default that the work goes on with. */
 export function answerItems(state: SessionState, taskId: string): Item[] {
-  const open = openQuestions(state, taskId, ledgersOf(state).get(taskId));
+  const open = asksOf(state, taskId, ledgersOf(state).get(taskId));
   const latest = new Map(
     answersOf(state)
       .filter(({ task }) => task === taskId)

@@ -230,6 +230,22 @@ describe('what agents leave for each other by MCP', () => {
     );
   });
 
+  it('an agent lists statements, and corrects, retracts and restores those of agents', async () => {
+    const session = newSession('stated');
+    await using agent = await connectMcp(STDIO, { session, env, cwd });
+    const note = async (given: Record<string, unknown>) => (await agent.call('note', given)).text;
+    await note({ action: 'decision', content: 'Ports come from the file' });
+    await system.client.tools.noteAdd({ session, content: 'Use biome', type: 'decision', person: true });
+    expect(await note({ action: 'correct', id: 'N1', content: 'Ports are fixed' })).toContain(
+      'N1v2 decision: Ports are fixed',
+    );
+    expect(await note({ action: 'retract', id: 'N1v2' })).toContain('N1v2 decision, past: Ports are fixed');
+    await note({ action: 'restore', id: 'N1' });
+    const facts = await note({ action: 'facts' });
+    expect(facts).toContain('2 of 2:\nN2 decision, person: Use biome\nN1 decision: Ports come from the file');
+    expect(await note({ action: 'retract', id: 'N2' })).toContain('only a person changes it');
+  });
+
   it('tasks of board and plan are listed with their text, the open ones first, and counted where there are many', async () => {
     const session = newSession('listed');
     const done = Array.from({ length: 40 }, (_, at) => `- [x] ${at + 1}. Part ${at + 1}`);

@@ -245,6 +245,26 @@ describe('a session start', () => {
   });
 });
 
+it('a session start shows all rules of twenty statements, and beside a word of the user what an agent says against it', () => {
+  const rules = Array.from({ length: 13 }, (_, at) => `Write the tests of module ${at} first`);
+  const decided = (object: string, origin: 'user' | 'agent', subject = 'task:1') =>
+    ({ subject, relation: 'decided', object, origin }) as const;
+  const facts = [
+    decided('Use dayjs for dates', 'user'),
+    decided('Use moment instead of dayjs for dates', 'agent'),
+    decided('port 3000', 'agent', 'gateway'),
+    ...[1, 2, 3, 4].map((at) => decided(`Split module ${at}`, 'agent')),
+    ...rules.map((object) => ({ subject: 'task:1', relation: 'rule', object })),
+  ];
+  const played = new Played();
+  for (const [at, fact] of facts.entries())
+    played.foldWhole(recorded(at + 1, observer({ summary: 'word', facts: [fact] })));
+  const { prompt, budget } = compilePrompt(played.state, start());
+  expect(prompt).toMatch(/Decided: Use dayjs for dates\S* · Use moment instead of dayjs for dates/);
+  for (const rule of rules) expect(prompt).toContain(rule);
+  expect(budget.used).toBeLessThanOrEqual(500);
+});
+
 it('fifty claims of what the user said leave the word of a person in every prompt', () => {
   const said = { content: 'Never touch the database', type: 'decision', person: true } as const;
   const played = new Played().after('note-add', said);

@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { gitAbove } from '../../config/git-repository.js';
 import { type Role, rolesOf } from '../../contracts/kinds.js';
+import { LINES_LEFT_OUT } from '../../contracts/reading/repairs.js';
 import { RELATIONS } from '../../contracts/relations.js';
 import type { RecordedEntry, TraceEntryInput } from '../../contracts/trace-entry.js';
 import { takesBack } from '../../memory/facts/contrast.js';
@@ -132,6 +133,7 @@ function turnBody(turn: FinishedTurn, task: string, message: string, isMain: boo
     ...(turn.renamed.length > 0 && { files_renamed: turn.renamed }),
     ...(turn.tests.length > 0 && { tests: turn.tests }),
     ...(turn.open.length > 0 && { follow_up_actions: turn.open }),
+    ...(turn.leftOut > 0 && { [LINES_LEFT_OUT]: turn.leftOut }),
     facts: [...facts, ...about('committed', turn.commits)],
   };
 }

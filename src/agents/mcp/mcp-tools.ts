@@ -128,11 +128,14 @@ export const MCP_TOOLS = {
     },
   ),
   note: tool(
-    'For later agents: note, decision or message (content), answer (to what task id asks). inbox: unread messages; read: mark id as read; list: notes.',
+    'For later agents: note, decision or message (content), answer (to what task id asks). inbox: unread messages; read: mark id as read; list: notes; facts: what holds; retract, restore, correct (content) statement id.',
     ADDS,
     found('write a note, decision, message, answer a question'),
     {
-      action: z.enum(['note', 'decision', 'message', 'inbox', 'read', 'list', 'answer']),
+      action: z.enum([
+        ...(['note', 'decision', 'message', 'inbox', 'read', 'list', 'answer'] as const),
+        ...(['facts', 'retract', 'restore', 'correct'] as const),
+      ]),
       content: content.optional(),
       type: z.enum(NOTE_TYPES).optional(),
       id: z.string().optional(),

@@ -1,10 +1,12 @@
 import { ThroughlineError } from '../../contracts/errors.js';
+import type { FoundFact } from '../../contracts/fact-requests.js';
+import { STATEMENT_KINDS } from '../../contracts/kinds.js';
 import { projectOf } from '../../contracts/names.js';
 import type { CompileReply } from '../../contracts/replies/compile-reply.js';
 import type { Note } from '../../memory/facts/fact-types.js';
 import type { InboxMessage } from '../../memory/session/session-state.js';
 import { quoted } from '../../shared/text.js';
-import { leftBy } from '../../shared/wire-words.js';
+import { leftBy, originText, statementText } from '../../shared/wire-words.js';
 import { compiledHere } from '../files-here.js';
 import { type KnownTask, knownTask, type McpInput, type McpTool, type Memory, needed } from './mcp-tools.js';
 
@@ -101,10 +103,35 @@ export const noteTool: McpTool<'note'> = async ({ session, agent: by, client: co
       const questions = answer.questions.join(' ');
       return `Answered for task ${quoted(task)}: ${quoted(questions)} ${quoted(answer.answer)}`;
     }
+    case 'facts': {
+      const asked = { session, kind: [...STATEMENT_KINDS], text: input.content, limit: MAX_STATEMENTS };
+      const { facts, total } = await client.tools.factFind(asked);
+      return [`${QUOTED} ${facts.length} of ${total}:`, ...facts.map(statementLine)].join('\n');
+    }
+    case 'retract':
+    case 'restore':
+    case 'correct': {
+      const { factCorrect, factRetract, factRestore } = client.tools;
+      const about = { session, id: needed(input, 'id', 'the statement, such as M7'), by: `mcp, ${by}` };
+      const changed = {
+        correct: () => factCorrect({ ...about, text: content() }),
+        retract: () => factRetract(about),
+        restore: () => factRestore(about),
+      };
+      return statementLine((await changed[input.action]()).fact);
+    }
     case 'inbox':
       return listed((await client.tools.inboxList({ session })).messages, 'There are no unread messages.');
   }
 };
+
+const MAX_STATEMENTS = 50;
+
+function statementLine(fact: FoundFact): string {
+  const { id, ref = id, kind, task, closed_at: end } = fact;
+  const about = [kind, originText(fact), end && 'past'].filter(Boolean).join(', ');
+  return `${ref} ${about}: ${quoted(statementText(fact, task))}`;
+}
 
 function written(entries: readonly (Note | InboxMessage)[]): string {
   const lines = entries.map((entry) => {

@@ -4,7 +4,7 @@ import { kindOf, ROLES, type Role, type Verdict, verdictsOf } from '../kinds.js'
 import { RESULTS, taskId } from '../results.js';
 import { readFields, readText } from './field-values.js';
 import { asBoolean } from './repair-rules.js';
-import { Repairs, WHOLE } from './repairs.js';
+import { LINES_LEFT_OUT, Repairs, WHOLE } from './repairs.js';
 import {
   firstKeys,
   isEmpty,
@@ -59,6 +59,7 @@ export function readResult(json: unknown, role: Role): Reading {
   const value = readFields(body, shape, clear, repairs);
   for (const key of firstKeys(body)) {
     if (isEmpty(body[key])) continue;
+    if (key === LINES_LEFT_OUT) repairs.note('lines', WHOLE, shown(body[key]));
     const field = shape.foreign(key);
     if (field !== undefined) repairs.note('skipped', field, `the ${role} has no such field`);
     // Flags, numbers and objects are what programs add, such as costs: no agent's words are lost.

@@ -16,6 +16,7 @@ export const REPAIRS = {
   severity: 'had no known severity',
   skipped: 'could not be read and was skipped',
   clipped: 'was too long and was cut',
+  lines: 'labelled lines beyond the limit were left out',
 } as const satisfies Readonly<Record<string, string>>;
 
 export type RepairKind = keyof typeof REPAIRS;
@@ -30,6 +31,9 @@ export interface Repair {
   /** Number of items of one list; left out for one. */
   readonly count?: number;
 }
+
+/** Field of a result: the number of such lines, which are not in it. */
+export const LINES_LEFT_OUT = 'lines_left_out';
 
 const MAX_TOLD = 20;
 const MAX_DETAIL = 120;

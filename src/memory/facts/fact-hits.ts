@@ -163,18 +163,18 @@ export class FactHits {
     }
   }
 
-  addSimilar(work: ReadonlyMap<string, number>): void {
-    for (const [name, similarity] of work) {
+  addSimilar(tasks: ReadonlyMap<string, number>): void {
+    for (const [task, similarity] of tasks) {
       if (similarity < LEAST_SIMILAR) continue;
-      for (const entry of this.#index.ofWork(name))
+      for (const entry of this.#index.ofWork(task))
         if (entry.group !== 'files' && !entry.isBare) this.#raise(this.#similar, entry, SIMILAR * similarity);
     }
   }
 
-  /** Adds the summaries of past work, however little else speaks for them. */
-  addWork(work: ReadonlyMap<string, number>): void {
-    for (const [name, use] of work)
-      for (const entry of this.#index.ofWork(name))
+  /** Adds the summaries of past tasks, however little else speaks for them. */
+  addWork(tasks: ReadonlyMap<string, number>): void {
+    for (const [task, use] of tasks)
+      for (const entry of this.#index.ofWork(task))
         if (entry.isSummary && !entry.isBare) this.#set(this.#raise(this.#similar, entry, use), USEFUL);
   }
 

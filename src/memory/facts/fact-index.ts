@@ -1,6 +1,7 @@
 import { SEVERITIES } from '../../contracts/kinds.js';
 import { addTo, lowerBound, onceForEach } from '../../shared/collections.js';
 import { clipText, oneSpelling } from '../../shared/text.js';
+import type { PastResults } from '../search/past-results.js';
 import { knownAs } from '../search/path-table.js';
 import { type IndexedText, placeIn, tokenCounts, WordIndex } from '../search/tokens.js';
 import {
@@ -87,15 +88,17 @@ export class FactIndex {
     return this.#byTask.get(task) ?? NONE;
   }
 
-  /** @param work as `workOf` names it */
   ofWork(work: string): readonly IndexedFact[] {
     return this.#byWork.get(work) ?? NONE;
   }
 
-  /** Returns the work that a past result is from, as `workOf` names it. */
-  workOfResult({ task, sequence }: { readonly task: string; readonly sequence: number }): string {
-    const turn = turnOf(task, sequence);
-    return this.#byWork.has(turn) ? turn : task;
+  /** Returns past results by the work that they are from, as `workOf` names it, in place of the task. */
+  byWork(past: PastResults): PastResults {
+    const rows = past.rows.map((row) => {
+      const turn = turnOf(row.task, row.sequence);
+      return this.#byWork.has(turn) ? { ...row, task: turn } : row;
+    });
+    return Object.assign(past.copy(), { rows });
   }
 
   #wordsOf({ group }: IndexedFact): WordIndex<IndexedFact> {

@@ -1,6 +1,6 @@
 import { RELATIONS } from '../../contracts/relations.js';
 import { insertSorted } from '../../shared/collections.js';
-import type { CoveringWork } from '../search/covering-work.js';
+import type { CoveringTask } from '../search/covering-work.js';
 import { BUSY, endOf, fileClass, isNamed, knownAs, queryPaths } from '../search/path-table.js';
 import { queryTokens } from '../search/tokens.js';
 import { Candidate, FactHits, isHeld, type Lead, type RatedFact } from './fact-hits.js';
@@ -52,8 +52,8 @@ export interface FactsAsked {
   readonly besideLedger?: boolean | undefined;
   /** Similarity, 0 to 1, of similar past work, by `workOf`. */
   readonly similar: ReadonlyMap<string, number>;
-  /** The past work that is selected; that of a few others may be for its words. Absent: all work that fits. */
-  readonly work?: readonly CoveringWork[] | undefined;
+  /** The past work that is selected, by `workOf`; that of a few others may be for its words. Absent: all work that fits. */
+  readonly work?: readonly CoveringTask[] | undefined;
   /** The task works here: statements scoped elsewhere are left out, and rules of its files are always relevant. */
   readonly here?: Here | undefined;
   readonly withoutNotes?: boolean | undefined;
@@ -88,7 +88,7 @@ export function rankFacts(store: ISessionFactStore, query: FactsAsked): FactRank
   hits.addWords(words);
   hits.addFiles(leadsFrom(query, index));
   hits.addSimilar(query.similar);
-  const useful = new Map(work?.map(({ name, use }) => [name, use]));
+  const useful = new Map(work?.map(({ task, use }) => [task, use]));
   hits.addWork(useful);
   hits.addOwn(index.ofTask(query.taskId).filter(isAsked));
   const isRuleHere = ({ group, fact }: IndexedFact) =>

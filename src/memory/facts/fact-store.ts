@@ -129,15 +129,15 @@ export class InMemorySessionFactStore {
     for (const saying of group.slice(0, placeOf(group, by.sequence))) this.#close(saying, by);
   }
 
-  /** Closes a fact for good, wherever it is stated; `instead` replaces it. `after`: the newest dispatch that counts before. */
+  /** Closes a fact for good, wherever it is stated, by a person also in other tasks; `instead` replaces it. `after`: the newest dispatch that counts before. */
   retract(fact: SessionFact, given: Retraction, instead?: SessionFact, after = fact.sourceSequence): void {
     const before = instead && this.#sayingOf(instead)?.fact;
     const { id, ref } = before ?? instead ?? {};
     const by = id === undefined ? given : { ...given, instead: ref ?? id };
     let noteOrAnswer: Pick<SessionFact, 'note' | 'answer'> = {};
-    for (const saying of this.#groups.get(groupName(fact)) ?? []) {
-      if (!saysTheSame(saying.fact, fact)) continue;
+    for (const saying of this.#alike(fact)) {
       const { fact: stored } = saying;
+      if (!saysTheSame(stored, fact) && (given.agent || stored.validTo !== undefined)) continue;
       noteOrAnswer = saidIn(stored, instead);
       saying.fact = retracted(stored, by);
       this.#hasRetracted = true;
@@ -152,11 +152,13 @@ export class InMemorySessionFactStore {
 
   /** Makes a fact valid again, whatever ended it; dispatches after `by.after` may close it. Its corrections end. */
   restore(fact: SessionFact, by: Restored): void {
+    const isOf = (stored: SessionFact) => stored.sourceSequence === fact.sourceSequence;
+    for (const saying of this.#alike(fact))
+      if (isOf(saying.fact) || saying.fact.retracted !== undefined)
+        this.#reopen(saying, isOf(saying.fact) ? by : undefined);
     for (const saying of this.#groups.get(groupName(fact)) ?? []) {
       const { fact: stored } = saying;
-      const isOwn = stored.sourceSequence === fact.sourceSequence;
-      if (saysTheSame(stored, fact) && (isOwn || stored.retracted !== undefined))
-        this.#reopen(saying, isOwn ? by : undefined);
+      const isOwn = isOf(stored);
       if (isOwn && isRemoved(stored))
         for (const { id, ...ended } of stored.ends ?? []) this.end(id, closingFor(stored, ended));
       if (isOwn && stored.corrects === fact.id)
@@ -301,9 +303,9 @@ export class InMemorySessionFactStore {
   }
 
   /** Returns the open questions of a task, in dispatch order. */
-  asking(task: string): readonly SessionFact[] {
+  asking(task: string): readonly string[] {
     const asked = this.#groups.get(groupName({ subject: `task:${task}`, relation: RELATIONS.asks })) ?? [];
-    return asked.flatMap(({ fact }) => (fact.validTo === undefined && isQuestion(fact) ? fact : []));
+    return asked.flatMap(({ fact }) => (fact.validTo === undefined && isQuestion(fact) ? fact.object : []));
   }
 
   /** Returns the number of facts of dispatches, closed ones included. */
@@ -392,9 +394,18 @@ export class InMemorySessionFactStore {
 
   #retractionOf(fact: SessionFact): SessionFact | undefined {
     if (!this.#hasRetracted) return undefined;
-    const group = this.#groups.get(groupName(fact)) ?? [];
-    const by = group.find(({ fact: other }) => other.retracted && saysTheSame(other, fact))?.fact.retracted;
+    const by = [...this.#alike(fact)].find(({ fact: other }) => other.retracted)?.fact.retracted;
     return by && retracted(fact, by);
+  }
+
+  /** Returns what says the same: also statements in the same words that other tasks made. */
+  #alike(fact: SessionFact): ReadonlySet<Saying> {
+    const group = this.#groups.get(groupName(fact)) ?? [];
+    const isOfTask = fact.ref === undefined || endsWithTask(fact) || isAction(fact);
+    return new Set([
+      ...group.filter((saying) => saysTheSame(saying.fact, fact)),
+      ...(isOfTask ? [] : (this.#texts.get(textOf(fact)) ?? [])),
+    ]);
   }
 
   /** Returns how the statement of a command ends this one: its answer, or a note that ends it. */
@@ -464,7 +475,8 @@ export class InMemorySessionFactStore {
     const { fact } = saying;
     if (fact.sourceSequence >= done.sequence || fact.origin === 'person' || isClosedBy(fact, done.sequence))
       return;
-    if (isDoneBy(saying.actionWords, fact.sourceTaskId, done)) this.#close(saying, done);
+    if (isDoneBy(saying.actionWords, fact.sourceTaskId, done))
+      this.#close(saying, { ...done, ended: { by: done.task, how: 'done' } });
   }
 
   #laterThan(dispatch: number): WorkDone[] {

@@ -44,12 +44,8 @@ export function outranks(one: Pick<RecordedFact, 'origin'>, other: Pick<Recorded
   return rankOf(one) < rankOf(other);
 }
 
-/** Returns the name of the work that a fact is from: its task, or, since a turn of a conversation stands for itself, its turn. */
-export function workOf({
-  sourceTaskId: task,
-  sourceSequence,
-  sourceRole,
-}: Pick<SessionFact, 'sourceTaskId' | 'sourceSequence' | 'sourceRole'>): string {
+/** Names the work that a fact is from: its task, or its turn, since a turn of a conversation is a result of its own. */
+export function workOf({ sourceTaskId: task, sourceSequence, sourceRole }: SessionFact): string {
   return kindOf(sourceRole).part === 'note' ? turnOf(task, sourceSequence) : task;
 }
 

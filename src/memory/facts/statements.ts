@@ -177,6 +177,14 @@ export function contrasts(fact: RecordedFact, by: string, known: readonly Sessio
   return found.length <= MAX_CONTRASTS ? found : [];
 }
 
+/** True if a statement says something else than one of higher rank, which it cannot end. */
+export function contradicts(fact: RecordedFact, above: RecordedFact): boolean {
+  const { subject, relation } = fact;
+  const isSame = !subject.startsWith('task:') && subject === above.subject && relation === above.relation;
+  const isAgainst = isSame || denying(fact)?.(aboutOf(above)) !== undefined;
+  return isAgainst && outranks(above, fact) && isSameScope(fact, above);
+}
+
 const LABELS: { readonly [Kind in StatementKind]: string } = {
   ...{ decision: 'Decided', rule: 'Rule', failed: 'Failed', found: 'Found' },
   ...{ question: 'Open', 'follow-up': 'Open', note: 'Noted' },

@@ -3,15 +3,14 @@ import type { PastResults, PastRow } from './past-results.js';
 import { BUSY, FILE_CLASSES } from './path-table.js';
 import { isTelling, queryTokens, rarity } from './tokens.js';
 
-/** Past work with the expected use of its line: the chance that it touched a file that the asked task will touch. */
-export interface CoveringWork {
-  /** A task, or a turn of a conversation. */
-  readonly name: string;
+/** A past task with the expected use of its line: the chance that it touched a file that the asked task will touch. */
+export interface CoveringTask {
+  readonly task: string;
   /** 0 to 1. */
   readonly use: number;
   /** Its files, the likeliest first, then by path. */
   readonly files: readonly string[];
-  /** Work with the same files that is left out for it. */
+  /** Tasks with the same files that are left out for it. */
   readonly alike: readonly string[];
 }
 
@@ -38,7 +37,7 @@ const BUSY_RESULTS = 3;
 const ALIKE = 0.5;
 
 interface Candidate {
-  readonly name: string;
+  readonly task: string;
   /** Distinct path numbers. */
   files: readonly number[];
   /** Words of its newest result. */
@@ -49,20 +48,18 @@ interface Candidate {
 }
 
 /**
- * Chooses the past work that is worth a line: each touched files that the asked task will likely touch and that the
- * work before it does not cover. Equal ones are chosen newest first. One that shares only busy files, and no word, is not related.
+ * Chooses the past tasks that are worth a line: each touched files that the asked task will likely touch and that the
+ * tasks before it do not cover. Equal ones are chosen newest first. One that shares only busy files, and no word, is not related.
  *
  * @param text the asked task in words
- * @param nameOf returns the work that a result is from
- * @param isTold true if there is a line for the work
+ * @param isTold true if there is a line for the task
  */
-export function coveringWork(
+export function coveringTasks(
   past: PastResults,
   likely: readonly Pick<LikelyFile, 'path' | 'score'>[],
   text: string,
-  nameOf: (row: PastRow) => string,
-  isTold: (work: string) => boolean,
-): CoveringWork[] {
+  isTold: (task: string) => boolean,
+): CoveringTask[] {
   const { paths, classes } = past.paths;
   /** By path number: the chance that the task touches the file, and that of it which no chosen task covers. */
   const worth = new Float64Array(paths.length);
@@ -74,16 +71,16 @@ export function coveringWork(
   const mostUses = Math.max(BUSY_RESULTS, BUSY_SHARE * past.total);
   const isFocused = (file: number) => (worth[file] ?? 0) > 0 && (past.uses[file] ?? 0) <= mostUses;
   const telling = wordsOf(past, text);
-  const candidates = candidatesOf(past, worth, nameOf).filter(
-    ({ name, tokens, files }) =>
-      (files.some(isFocused) || tokens.some((token) => telling.has(token))) && isTold(name),
+  const candidates = candidatesOf(past, worth).filter(
+    ({ task, tokens, files }) =>
+      (files.some(isFocused) || tokens.some((token) => telling.has(token))) && isTold(task),
   );
   for (const candidate of candidates) {
     const words = candidate.tokens.reduce((sum, word) => sum + (telling.get(word) ?? 0), 0);
     candidate.use = useOf(candidate.files, worth, words);
     candidate.more = candidate.use;
   }
-  const chosen: CoveringWork[] = [];
+  const chosen: CoveringTask[] = [];
   while (chosen.length < MOST_WORK) {
     let best: Candidate | undefined;
     for (const candidate of candidates) {
@@ -93,7 +90,7 @@ export function coveringWork(
       if (candidate.more > (best?.more ?? 0)) best = candidate;
     }
     if (best === undefined || (best.use < BAR && chosen.length >= LEAST_WORK)) break;
-    const { name, use, files } = best;
+    const { task, use, files } = best;
     const like = best;
     const alike = candidates.filter(
       (candidate) => candidate !== like && candidate.use > 0 && areAlike(like, candidate),
@@ -107,28 +104,22 @@ export function coveringWork(
     const inOrder = [...files].sort(
       (a, b) => (worth[b] ?? 0) - (worth[a] ?? 0) || (pathOf(a) < pathOf(b) ? -1 : 1),
     );
-    chosen.push({ name, use, files: inOrder.map(pathOf), alike: alike.map((candidate) => candidate.name) });
+    chosen.push({ task, use, files: inOrder.map(pathOf), alike: alike.map((candidate) => candidate.task) });
   }
   return chosen;
 }
 
-/** Returns the work that touched a likely file, that with the newest results first. */
-function candidatesOf(
-  { rows }: PastResults,
-  worth: Float64Array,
-  nameOf: (row: PastRow) => string,
-): Candidate[] {
+/** Returns the tasks that touched a likely file, those with the newest results first. */
+function candidatesOf({ rows }: PastResults, worth: Float64Array): Candidate[] {
   const found = new Map<string, Candidate>();
   for (let place = rows.length - 1; place >= 0; place -= 1) {
-    const row = rows[place] as PastRow;
-    const { files, tokens } = row;
+    const { task, files, tokens } = rows[place] as PastRow;
     let isLikely = false;
     for (let at = 0; at < files.length && !isLikely; at += 1)
       isLikely = (worth[files[at] as number] ?? 0) > 0;
     if (!isLikely) continue;
-    const name = nameOf(row);
-    const known = found.get(name);
-    if (known === undefined) found.set(name, { name, files, tokens, use: 0, more: 0 });
+    const known = found.get(task);
+    if (known === undefined) found.set(task, { task, files, tokens, use: 0, more: 0 });
     else known.files = [...new Set([...known.files, ...files])];
   }
   return [...found.values()];

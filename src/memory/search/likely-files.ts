@@ -21,8 +21,6 @@ export interface FileQuery {
   readonly folder?: string | undefined;
   /** Adds the reasons of each file. */
   readonly explain?: boolean | undefined;
-  /** Returns the work that a result is from. Default: its task. */
-  readonly nameOf?: ((row: PastRow) => string) | undefined;
 }
 
 export interface LikelyFile {
@@ -73,8 +71,8 @@ type Evidence = (typeof EVIDENCE)[number];
 /** The contribution of each reason to the raw score: evidence, recency, number of uses and class. */
 type FileReasons = Readonly<Record<string, number>>;
 
-interface SimilarWork {
-  readonly name: string;
+interface SimilarTask {
+  readonly task: string;
   /** Similarity of its closest result, 0 to 1. */
   readonly similarity: number;
   readonly files: readonly string[];
@@ -84,11 +82,11 @@ interface Recalled {
   /** Best first, then by path. Empty without evidence from words, similar results, names or hints. */
   readonly files: readonly LikelyFile[];
   /** Best first. */
-  readonly similar: readonly SimilarWork[];
+  readonly similar: readonly SimilarTask[];
 }
 
 export function recall(past: PastResults, query: FileQuery): Recalled {
-  const { text, nameOf = ({ task }) => task } = query;
+  const { text } = query;
   const words = queryTokens(text);
   if (past.fileCount === 0 || (words.length === 0 && !query.open?.length && !query.folder))
     return { files: [], similar: [] };
@@ -105,9 +103,8 @@ export function recall(past: PastResults, query: FileQuery): Recalled {
   const close = new Map<string, Set<number>>();
   for (const { row, similarity } of similar) {
     if (similarity < CLOSE * (similar[0]?.similarity ?? 0)) break;
-    const name = nameOf(row);
-    const touchedFiles = close.get(name) ?? new Set();
-    if (close.size < MAX_CLOSE || close.has(name)) close.set(name, touchedFiles);
+    const touchedFiles = close.get(row.task) ?? new Set();
+    if (close.size < MAX_CLOSE || close.has(row.task)) close.set(row.task, touchedFiles);
     for (const file of row.files) touchedFiles.add(file);
   }
   const files = best.map(({ id, score }) => ({
@@ -118,22 +115,17 @@ export function recall(past: PastResults, query: FileQuery): Recalled {
     tasks: tasks.get(id) ?? [],
     ...(query.explain === true && { reasons: scores.reasonsOf(id, classes) }),
   }));
-  return { files, similar: byWork(past, similar, nameOf) };
+  return { files, similar: byTask(past, similar) };
 }
 
-function byWork(
-  past: PastResults,
-  similar: readonly SimilarResult[],
-  nameOf: (row: PastRow) => string,
-): SimilarWork[] {
+function byTask(past: PastResults, similar: readonly SimilarResult[]): SimilarTask[] {
   const found = new Map<string, { readonly similarity: number; readonly files: Set<string> }>();
   for (const { row, similarity } of similar) {
-    const name = nameOf(row);
-    const known = found.get(name) ?? { similarity, files: new Set<string>() };
-    found.set(name, known);
+    const known = found.get(row.task) ?? { similarity, files: new Set<string>() };
+    found.set(row.task, known);
     for (const file of row.files) known.files.add(past.paths.paths[file] ?? '');
   }
-  return [...found].map(([name, { similarity, files }]) => ({ name, similarity, files: [...files] }));
+  return [...found].map(([task, { similarity, files }]) => ({ task, similarity, files: [...files] }));
 }
 
 function whyLikely(touched: number, similar: number): string {

@@ -18,10 +18,10 @@ import { type Run, resolvedSettings } from './charter.js';
 import { overview } from './commands/lifecycle-commands.js';
 import { isForPerson, unread } from './notebook.js';
 import {
+  asksOf,
   factsOf,
   ledgersOf,
   type Notebook,
-  openQuestions,
   outlook,
   pastOf,
   rejectionsOf,
@@ -96,7 +96,7 @@ function planInNumbers(
 export function progressOf(state: SessionState, ledger: TaskLedger) {
   const { charter, run, board: onBoard } = state;
   const { stallThresholds } = resolvedSettings(charter.settings);
-  const questions = openQuestions(state, ledger.task, ledger);
+  const questions = asksOf(state, ledger.task, ledger);
   const raised = signalsOf(ledger, stallThresholds);
   const hint = replanHint(raised);
   const board = onBoard.tasks.get(ledger.task)?.status;

@@ -285,20 +285,21 @@ function withAnswers(ledger: TaskLedger, all: readonly QuestionAnswer[]): TaskLe
   };
 }
 
-/** Returns the open questions of a task: those of its newest result, by `ledgersOf`, then those of earlier results. */
-export function openQuestions(
-  state: SessionState,
-  task: string,
-  { questions = [] }: Pick<TaskLedger, 'questions'> = {},
-): NonNullable<TaskLedger['questions']> {
-  const newest = new Set(questions.map(({ text }) => keyOf(text)));
-  const open = new Map(
-    factsOf(state)
+/** Returns the open questions of a task: those of its newest result, then those of earlier ones. */
+export function asksOf(state: SessionState, task: string, ledger?: TaskLedger): Question[] {
+  const { questions = [] } = ledger ?? {};
+  const known = new Set(questions.map(({ text }) => keyOf(text)));
+  const isNew = (text: string) => known.size < known.add(questionKey(text)).size;
+  return [
+    ...questions,
+    ...factsOf(state)
       .asking(task)
-      .map(({ object }) => [questionKey(object), object]),
-  );
-  return [...questions, ...[...open].flatMap(([key, text]) => (newest.has(key) ? [] : { text }))];
+      .filter(isNew)
+      .map((text) => ({ text })),
+  ];
 }
+
+type Question = NonNullable<TaskLedger['questions']>[number];
 
 /** Returns the key of a question as the fact has it. */
 function keyOf(text: string): string {

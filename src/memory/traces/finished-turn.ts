@@ -23,7 +23,7 @@ import {
 import { DESCRIBES } from './wordings.js';
 
 /** Summary of a finished turn, by rules: the request, what the tools changed and ran, and what the last message says. */
-export interface FinishedTurn extends Omit<LabelledLines, 'leftOut'> {
+export interface FinishedTurn extends LabelledLines {
   /** The request, then what was done, in one line; empty for a turn that only stated something. */
   readonly summary: string;
   readonly files: readonly string[];
@@ -121,12 +121,12 @@ function statementsOf(
   const rules = user.rules.map((text) => `${BY_USER}${text}`);
   const labelled = labelledLines(message);
   if (labelled !== undefined) {
-    const { leftOut: _, replaces, ...lines } = labelled;
+    const { leftOut, replaces, ...lines } = labelled;
     const known = new Set(longWords([...lines.decisions, ...lines.rules, ...lines.settled].join(' ')));
     // A line of the agent that shares a word with the user's sentence says the same.
     const isNew = (text: string) => !longWords(text.slice(BY_USER.length)).some((word) => known.has(word));
     return {
-      ...{ ...lines, replaces, options: stated.options },
+      ...{ ...lines, replaces, leftOut, options: stated.options },
       decisions: [...choices.filter(isNew), ...lines.decisions],
       // An answer that a line repeats still ends its question.
       settled: [...lines.settled, ...answers.filter((answer) => !isNew(answer))],
@@ -138,7 +138,7 @@ function statementsOf(
   const requests = part.changed ? user.requests.map((text) => `${BY_USER}${text}`) : [];
   return {
     decisions: [...choices, ...(part.worked ? stated.decisions : [])],
-    ...{ rules, failed: [], settled: [], replaces: new Map() },
+    ...{ rules, failed: [], settled: [], replaces: new Map(), leftOut: 0 },
     // The cause of what the turn has changed is past.
     found: part.changed || !part.looked ? [] : stated.found,
     open: part.worked ? stated.open : [],

@@ -1,5 +1,6 @@
 import type { FactTag } from '../../contracts/kinds.js';
 import { lastResult, type ResultText } from '../../contracts/reading/last-result.js';
+import { LINES_LEFT_OUT } from '../../contracts/reading/repairs.js';
 import { RELATIONS } from '../../contracts/relations.js';
 import { clipText, distinctTexts, oneLine } from '../../shared/text.js';
 import { BY_USER } from '../../shared/wire-words.js';
@@ -11,7 +12,7 @@ import { withoutCode } from './sentences.js';
  * name the statements that they end.
  *
  * A line may be an item of a list, and its label may be bold, in any case. Indented lines below it belong to it. Lines in
- * code blocks and quotations do not count.
+ * code blocks, also indented ones, and quotations do not count.
  */
 export interface LabelledLines {
   readonly decisions: readonly string[];
@@ -54,7 +55,7 @@ const MAX_TEXT = 300;
 
 const ID = String.raw`(?:[\w-]{1,64}/)?[MN]\d[\d.v]{0,20}`;
 const LINE = new RegExp(
-  String.raw`^(?<indent>\s*)(?:(?:[-*+•]|\d+[.)])\s+)?(?<bold>\*\*|__)?(?<label>${Object.keys(LABELS).join('|')})(?:\s+(?:instead\s+of\s+)?(?<ids>${ID}(?:(?:\s*[,，、&]\s*(?:and\s+)?|\s+and\s+)${ID}){0,9}))?(?:\k<bold>)?\s*(?:[:：]|\s[–—]\s)(?:\*\*|__)?\s*(?<text>.*)$`,
+  String.raw`^(?<indent>\s{0,3}(?!\s)|\s*(?=[-*+•]\s|\d))(?:(?:[-*+•]|\d+[.)])\s+)?(?<bold>\*\*|__)?(?<label>${Object.keys(LABELS).join('|')})(?:\s+(?:instead\s+of\s+)?(?<ids>${ID}(?:(?:\s*[,，、&]\s*(?:and\s+)?|\s+and\s+)${ID}){0,9}))?(?:\k<bold>)?\s*(?:[:：]|\s[–—]\s)(?:\*\*|__)?\s*(?<text>.*)$`,
   'iu',
 );
 /** An answer that nothing was decided, found or left open. */
@@ -152,6 +153,7 @@ export function withLines<Result extends object>(result: Result, message: string
     ...result,
     ...(stated.length > 0 && { facts: [facts, stated].flat() }),
     ...(open.length > 0 && { follow_up_actions: [actions, open].flat() }),
+    ...(lines.leftOut > 0 && { [LINES_LEFT_OUT]: lines.leftOut }),
   };
 }
 

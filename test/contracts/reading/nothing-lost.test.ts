@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parseDispatchBody } from '../../../src/contracts/dispatch-body.js';
 import { KEPT } from '../../../src/contracts/kept-limits.js';
 import type { Role } from '../../../src/contracts/kinds.js';
+import { withLines } from '../../../src/memory/traces/labelled-lines.js';
 import { factsFrom, sayings } from '../../support/builders.js';
 
 const parsed = (body: string | object, role: Role) =>
@@ -34,6 +35,12 @@ describe('what an observer says', () => {
   it('an observer that says nothing is refused', () => {
     for (const body of [{}, { summary: '' }, { facts: [] }, { facts: [{ subject: 'a' }] }])
       expect(observed(body)).toMatchObject({ ok: false, fix: expect.stringContaining('give a summary') });
+  });
+
+  it('labelled lines beyond the limit are counted', () => {
+    const message = Array.from({ length: 25 }, (_, at) => `Rule: rule ${at}`).join('\n');
+    const repairs = [{ kind: 'lines', detail: '5' }];
+    expect(observed(withLines({ summary: 'Done' }, message, '1'))).toMatchObject({ repairs });
   });
 
   it('a fact that is cut says so', () => {

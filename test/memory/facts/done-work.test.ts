@@ -13,6 +13,8 @@ function openAfter(...results: readonly RoleResult[]): string[] {
   const open = [facts, [...facts].reverse()].map((arrived) => {
     const store = InMemorySessionFactStore.of([]);
     for (const each of arrived) store.add(each);
+    const ended = store.all().filter(({ relation, validTo }) => relation === 'requires' && validTo);
+    expect(ended.every((fact) => fact.ended?.how === 'done')).toBe(true);
     return store.getValid().filter(({ relation }) => relation === 'requires');
   });
   expect(open[1]).toEqual(open[0]);

@@ -316,6 +316,20 @@ describe('retracted facts', () => {
     }
   });
 
+  it('words that a person retracted come back in no other task, as a copy or said again, until restored', () => {
+    const said = (at: number, more: Partial<SessionFact> = {}) =>
+      fact({
+        ...{ sourceSequence: at, sourceTaskId: `${at}`, subject: `task:${at}`, ref: `M${at}` },
+        ...{ relation: 'decided', object: 'use mysql', ...more },
+      });
+    const store = storeOf([said(1)], [said(2, { origin: 'user' })]);
+    store.retract(said(2), by);
+    store.add([said(3)]);
+    expect(store.getValid()).toEqual([]);
+    store.restore(said(2), { ...by, after: 3 });
+    expect(store.getValid()).toHaveLength(3);
+  });
+
   it('a correction takes the place of the fact: a newer statement closes it, an older one does not', () => {
     for (const arrivals of [[port, other], [other, port], [port], []]) {
       const store = storeOf(...arrivals.map((each) => [each]));

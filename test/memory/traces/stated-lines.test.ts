@@ -69,6 +69,8 @@ describe('labelled lines', () => {
     const message = [
       '```\nDecided: use zod\n```',
       '> Rule: never',
+      '',
+      '    Decided: use zod',
       'Entschieden: sqlite',
       'Decided: none',
       'Open: -',
@@ -135,6 +137,7 @@ describe('what a user states', () => {
     'No, not that. Keep the queue in Postgres.',
     'Nein, nimm Postgres.',
     'Usa dayjs, no moment.',
+    'use node:test, no jest',
     'Use dayjs not moment',
     'Switch to dayjs.',
     'Replace moment with dayjs.',

@@ -1512,8 +1512,8 @@ class SessionImportRequestHistoryDataEnds(TypedDict):
     """Id of the statement that ends."""
     by: str
     """The statement or task that ended it, or who removed it."""
-    how: Literal["replaced", "answered", "settled", "removed"]
-    """Replaced, answered, settled or removed."""
+    how: Literal["replaced", "answered", "settled", "done", "removed"]
+    """Replaced, answered, settled, done or removed."""
     term: NotRequired[str]
     """The term that both are about, if it was not named."""
 
@@ -1953,8 +1953,8 @@ class SessionImportRequestHistory14DataEnds(TypedDict):
     """Id of the statement that ends."""
     by: str
     """The statement or task that ended it, or who removed it."""
-    how: Literal["replaced", "answered", "settled", "removed"]
-    """Replaced, answered, settled or removed."""
+    how: Literal["replaced", "answered", "settled", "done", "removed"]
+    """Replaced, answered, settled, done or removed."""
     term: NotRequired[str]
     """The term that both are about, if it was not named."""
 
@@ -4020,8 +4020,8 @@ class Ended(TypedDict):
 
     by: str
     """The statement or task that ended it, or who removed it."""
-    how: Literal["replaced", "answered", "settled", "removed"]
-    """Replaced, answered, settled or removed."""
+    how: Literal["replaced", "answered", "settled", "done", "removed"]
+    """Replaced, answered, settled, done or removed."""
     term: NotRequired[str]
     """The term that both are about, if it was not named."""
 

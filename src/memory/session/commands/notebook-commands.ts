@@ -9,7 +9,7 @@ import { factOfId } from '../../facts/found-facts.js';
 import { contrasts } from '../../facts/statements.js';
 import { idInPlan } from '../charter.js';
 import { isForPerson, notesOf, statementOf, unread } from '../notebook.js';
-import { answersOf, factsOf, ledgersOf, openQuestions, type SessionState } from '../session-state.js';
+import { answersOf, asksOf, factsOf, ledgersOf, type SessionState } from '../session-state.js';
 import {
   answer,
   append,
@@ -124,7 +124,7 @@ export function answerBlocker(state: SessionState, args: ToolArguments<'blocker-
   const task = onTheBoard !== undefined && 'found' in onTheBoard ? onTheBoard.found.id : id;
   const ledger = ledgers.get(task);
   const waiting = askedBy(ledger, statement);
-  const all = openQuestions(state, task, ledger).map(({ text }) => text);
+  const all = asksOf(state, task, ledger).map(({ text }) => text);
   // Of earlier results, only where the newest one waits for nothing, or by name.
   const withEarlier = ledger !== undefined && (question !== undefined || waiting.length === 0);
   const open = withEarlier ? [...new Set([...waiting, ...all])] : waiting;
