@@ -330,7 +330,6 @@ const ENOUGH = 0.6;
 interface LocatedFix {
   /** Includes additions from the issue: `name the field (src/a.ts; fix: throw with the name)`. */
   readonly text: string;
-  /** The issue that the text covers completely. */
   readonly issue?: DigestIssue;
 }
 

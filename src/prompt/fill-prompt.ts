@@ -2,8 +2,6 @@ import { projectOf } from '../contracts/names.js';
 import type { BudgetReport } from '../contracts/replies/compile-reply.js';
 import { clipText, lengthOf, quoted, recordOf, type Tokenizer } from '../shared/text.js';
 
-/** The items of a prompt: their forms, the shown ones, and the line about the rest. */
-
 export interface Item {
   /** Texts from the shortest useful one to the whole; each says more than the previous. */
   readonly forms: readonly string[];
@@ -173,9 +171,7 @@ export function beginnings(text: string, least = 100, step = 60): string[] {
 
 export interface PromptPlan<Name extends string> {
   readonly sections: Sections<Name>;
-  /** Sections that are always shown completely. */
   readonly essential: readonly Stretch<Name>[];
-  /** All others, by importance. */
   readonly order: readonly Stretch<Name>[];
   /** Original numbers of items of sections that were cut before. */
   readonly totals?: { readonly [Section in Name]?: number };

@@ -28,9 +28,7 @@ export interface NoteContext {
   readonly commitOf: (task: string) => string | undefined;
   /** True if the reader can look at the task: it is on the board or in the plan. */
   readonly isOpen: (task: string) => boolean;
-  /** Files that do not exist where the reader works. */
   readonly missing: readonly string[];
-  /** What statements replaced, by their ids. */
   readonly replaced: ReadonlyMap<string, SessionFact>;
 }
 

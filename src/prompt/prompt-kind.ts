@@ -45,7 +45,6 @@ export type CommonSection = NoteSection | 'learnings' | 'compacted' | 'recent';
 interface PromptAsks {
   /** Names the prompt in errors: `the iteration prompt`. */
   readonly name: string;
-  /** Token budget of the whole prompt. */
   readonly room: number;
   /** The task whose ledger is shown: its facts are not repeated. Empty for none. */
   readonly taskId: string;
@@ -71,9 +70,7 @@ type CommonParts = Readonly<Record<'compacted' | 'learnings' | 'notes' | 'recent
 interface PromptDraft<Section extends string, Own extends object> {
   /** Its sections; a common one only if it differs. */
   readonly sections: Sections<Exclude<Section, CommonSection>> & Partial<Sections<CommonSection>>;
-  /** Sections that are always shown completely. */
   readonly essential?: readonly Stretch<Section>[];
-  /** All others, by importance. */
   readonly order: readonly Stretch<Section>[];
   /** Original numbers of items of incomplete sections. */
   readonly totals?: { readonly [Name in Section]?: number };
@@ -103,7 +100,6 @@ export interface PromptPart {
   readonly inner?: readonly PromptPart[];
 }
 
-/** Joins the non-empty parts. */
 export function joinedParts(parts: readonly PromptPart[]): string {
   return parts
     .map(({ text }) => text)
@@ -318,7 +314,6 @@ function lineAt(text: string, place: number): number {
 export interface Chosen {
   readonly shown: readonly Pick<RankedFact, 'fact' | 'score'>[];
   readonly left: readonly Pick<WeighedFact, 'fact' | 'score' | 'left'>[];
-  /** Ids. */
   readonly learnings: readonly string[];
 }
 

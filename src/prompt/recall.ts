@@ -71,7 +71,6 @@ interface SearchedFact {
   readonly entry: IndexedFact;
   /** 0 to 1. */
   readonly score: number;
-  /** Words of the query that it contains, as tokens. */
   readonly matched: readonly string[];
 }
 
@@ -97,7 +96,6 @@ interface Candidate {
 
 /** A task as a text: the words of the query that its facts and their days have. */
 interface TaskText extends IndexedText {
-  /** In their order. */
   readonly facts: readonly Candidate[];
 }
 

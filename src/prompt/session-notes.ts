@@ -78,12 +78,10 @@ function sectionOf({ group, fact }: Pick<RankedFact, 'group' | 'fact'>): NoteSec
 
 /** Limit of facts and files reported with `explain`. */
 export const CONSIDERED = 30;
-/** Number of likely files whose facts are searched. */
 const LED_BY = 10;
 /** Files on a line of their own, and on the line of those that the task may touch. */
 const MAX_LIKELY = 5;
 const MAX_PERHAPS = 4;
-/** Things left to do by other tasks. */
 const MAX_LEFT = 3;
 /** Decisions, conventions and facts in words that are shown even if nothing speaks for them. */
 const MAX_LASTING = 20;
@@ -95,13 +93,11 @@ const STRONG = 3;
 /** Results on other files whose words are mostly those of the task, such as "remove simple-get from the reply tests". */
 const MOST_PRECEDENTS = 1;
 
-/** A query of a session's memory. */
 interface MemoryAsked {
   readonly text: string;
   /** Its facts are selected only if its ledger lacks them. */
   readonly taskId: string;
   readonly tags?: readonly FactTag[] | undefined;
-  /** Absent: all relevant ones. */
   readonly maxFacts?: number | undefined;
   readonly maxFiles: number;
   readonly now?: string | undefined;
@@ -120,7 +116,6 @@ export interface SessionMemory {
   /** Positions of relevant items, by importance. */
   readonly places: readonly { readonly section: NoteSection; readonly index: number }[];
   readonly files: readonly LikelyFile[];
-  /** Less likely ones, which share one line. */
   readonly perhaps: readonly LikelyFile[];
   /** Number of open findings of other tasks, most of which do not concern this one. */
   readonly findings: number;
@@ -300,7 +295,6 @@ function reverts(index: FactIndex): (fact: SessionFact) => SessionFact | undefin
   };
 }
 
-/** Without the number of a pull request. */
 function plainSubject(subject: string): string {
   return subject.replace(/ \(#\d{1,9}\)"?$/, '');
 }

@@ -139,7 +139,6 @@ const MAX_ANSWER = 600;
 const MAX_SAID = 400;
 const MOST_ANSWERS = 10;
 const MOST_MESSAGES = 5;
-/** Newest messages that are looked at. */
 const MOST_READ = 200;
 
 /** The questions of a task, each with its answer; those without one name the default that the work goes on with. */
@@ -197,7 +196,6 @@ export function saidItems(state: SessionState, taskId: string, taskPrompt: strin
 
 /** Limit of ready tasks: later ones are relevant in their turn. */
 const TASKS_AHEAD = 10;
-/** Characters of open work per task. */
 const MAX_OPEN = 300;
 
 /** Returns the words that select memory without a task prompt: the goal, current and next tasks, recent open work. */

@@ -193,7 +193,6 @@ export interface Memory extends Pick<AgentSession, 'session' | 'project' | 'plan
   readonly claims: Map<string, string>;
   /** Keeps a result on this machine, as hooks do, until the server can be reached. */
   readonly keep: (result: Pick<KeptResult, 'role' | 'text' | 'messageId'>) => Promise<void>;
-  /** True while the user has paused the folder. */
   readonly isPausedNow: () => boolean;
   /** Knows which statements hooks and tools have shown to which conversation. */
   readonly state: Pick<HookState, 'peek' | 'remember'>;
@@ -218,7 +217,6 @@ export interface KnownTask {
   readonly unknown?: string;
 }
 
-/** Looks for a task on the board and in the plan. */
 export async function knownTask(
   client: ThroughlineClient,
   session: string,

@@ -49,7 +49,6 @@ interface Messages {
   readonly messages?: readonly { readonly content: string }[];
 }
 
-/** Compiles the prompt of a task, or without a task the session start. */
 async function compiled(
   { session, project, client: connect }: Memory,
   { task, prompt, role, after, tokens }: McpInput<'context'>,

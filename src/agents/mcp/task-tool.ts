@@ -72,7 +72,6 @@ function claimName(client: string, agent = client): string {
 
 /** Largest number of board tasks, plan tasks and results in a reply. */
 const MOST = 30;
-/** Characters of a task in a list. */
 const MAX_LISTED = 200;
 
 async function changed(client: ThroughlineClient, session: string, input: McpInput<'task'>) {
@@ -93,7 +92,6 @@ interface Plan {
   readonly status: RunStatusReply;
   /** Without groups. */
   readonly tasks: readonly PlanTaskView[];
-  /** Why the plan of the project is not followed. */
   readonly fault?: string;
 }
 

@@ -53,7 +53,6 @@ const NEGATES =
 
 interface Word {
   readonly text: string;
-  /** In lower case. */
   readonly low: string;
   /** The same for singular and plural. */
   readonly key: string;
@@ -62,14 +61,12 @@ interface Word {
 }
 
 interface Denial {
-  /** The term as the sentence writes it. */
   readonly term: string;
   readonly keys: readonly string[];
   /** Words that must be in what it takes back. */
   readonly topic: readonly string[];
   /** True for the name of a thing, which means the same everywhere. */
   readonly isName: boolean;
-  /** Words that take its place. */
   readonly instead: readonly string[];
 }
 
@@ -194,7 +191,6 @@ function isContent({ low }: Word): boolean {
   );
 }
 
-/** Returns what a statement denies for good. */
 function denialsIn(text: string): Denial[] {
   const spoken = Object.entries(DENIALS).filter(([, denialWords]) =>
     MARKERS.some((name) => markers(text, denialWords[name]).length > 0),
@@ -349,7 +345,6 @@ function isVerb({ low }: Word): boolean {
   return USES.has(low) || AUXILIARIES.has(low);
 }
 
-/** Index of the first word of the last phrase. */
 function lastPart(words: readonly Word[]): number {
   const at = words.findLastIndex(({ low }) => WHERE.has(low) || BY.has(low) || USES.has(low));
   return Math.max(at, 0);

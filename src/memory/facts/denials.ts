@@ -105,7 +105,6 @@ export const WHERE = words(
   pour dans sous pendant chez em no na nos nas between zwischen entre of über um from where wo donde où onde aus aus vom von`,
 );
 
-/** Words that say nothing about the matter. */
 export const EMPTY_WORDS = words(
   `a an the this that these those our any all some other another new old own its it them they we i you user please now always
   will shall must should is are was were be been to and or but actually anymore more here there just plain us let lets now after again actually instead rather
@@ -116,7 +115,6 @@ export const EMPTY_WORDS = words(
   os as um uma nós agora sempre e ou mas é são do da dos das ao mais melhor mieux`,
 );
 
-/** Joins one of several things. */
 export const JOINS = words(`and or und oder y o e et ou sowie`);
 
 /** Nouns that only say what kind of thing a name is. */
@@ -130,12 +128,10 @@ export const USE_WITH = words(
   `on in to from switch move as through via mit auf als über durch pour dans avec comme por de a en con como em no na com`,
 );
 
-/** Articles, which may stand inside a term. */
 export const ARTICLES = words(
   `do da du del a an the der die das den dem el la los las le les os as um uma ein eine einen un une una`,
 );
 
-/** Words that end a term. */
 export const STOPS = words(
   `with by to from when while auf zu durch gegen por par con à pelo pela any anymore aquí hier here ici aqui directly again wieder`,
 );
@@ -143,7 +139,6 @@ export const STOPS = words(
 /** Names what takes the place of something: "replace Express with Fastify". */
 export const INSTEAD_BY = words(`with by to durch auf zu gegen por a par à pelo pela contre`);
 
-/** Verbs behind a subject. */
 export const AUXILIARIES = words(
   `is are ist sind wird werden es son est sont é são must should soll sollen debe doit deve`,
 );
@@ -203,6 +198,5 @@ export const CJK_USES: readonly string[] = [
 ];
 export const CJK_HEDGE =
   /[?？]|もし|場合|まで(?:は)?|以外|だけでなく|のみならず|如果|除非|除了|直到|不仅|暂时|当.{1,20}时/u;
-/** Says nothing about the matter. */
 export const CJK_EMPTY =
   /ください|下さい|使わないで|使わない|使用しない|使いません|使って|使います|使う|使用|利用|採用|使おう|しましょう|しました|します|した|する|代わりに|ではなく|じゃなくて?|今後|これから|以後|やはり|やっぱり|ことに|使っていない|置かない|保存しない|置く|保存する|削除|切り替え|移行|変更|統一|もう|必ず|絶対に|です|ます|ないで|ない|こと|やめ|では|には|[をはがのにでとも、。]|请|我们|以后|今后|从现在开始|还是|改用|换成|换用|采用|一律|统一|决定|选择|代替|替代|取代|而不是|不再|不要|禁止|停止|弃用|放弃|去掉|移除|作为|进行|项目|切换|迁移|[用了的在中里上时都做来吧不再要别是而和从到把，：:]/gu;

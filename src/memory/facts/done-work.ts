@@ -7,7 +7,6 @@ export interface WorkDone {
   readonly sequence: number;
   readonly at: string;
   readonly task: string;
-  /** Words of its summary, its task and its files. */
   readonly words: ReadonlySet<string>;
   /** Words of each action that it leaves to do itself. */
   readonly left: readonly ReadonlySet<string>[];
@@ -24,7 +23,6 @@ const DOING: ReadonlySet<string> = new Set(
   tokens('/add write make create implement fix update change improve set let do put give ensure need please'),
 );
 const CLAUSE = /(?:[.!?;]|,? (?:but|though|aber|doch|pero|mais|mas))\s+|[。！？；]/u;
-/** Says that something is not so, or not yet. */
 const NOT_DONE =
   /(?<!\p{L})(?:not|no|never|without|cannot|still|yet|todo|later|remains?|left|missing|needs?|should|will|must|planned|nicht|kein\p{L}*|ohne|noch|fehlt|offen|soll\p{L}*|muss|wird|sin|aún|todavía|falta|debe|ne|pas|sans|encore|reste|manque|doit|não|sem|ainda)(?!\p{L})|n['’]t\b|ない|ません|まだ|未|不|没|沒|还|残/iu;
 
@@ -69,7 +67,6 @@ function isNamed(action: readonly string[], words: ReadonlySet<string>, least: n
   return spare >= 0;
 }
 
-/** Number of words of an action that may be missing. */
 function spareOf(action: readonly string[], least: number): number {
   return action.length - Math.max(LEAST_WORDS, least * action.length);
 }

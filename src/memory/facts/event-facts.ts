@@ -89,7 +89,6 @@ export function factsToStore(
 }
 
 const NO_FACTS: readonly RecordedFact[] = Object.freeze([]);
-/** The fields of an outcome from which facts are derived. */
 const DERIVED = [
   ...(['summary', 'branch', 'commit', 'files_modified', 'tests', 'follow_up_actions'] as const),
   ...(['blockers', 'questions', 'issues', 'required_fixes'] as const),

@@ -27,7 +27,6 @@ const ONCE = saturation(1, 1);
 const ENOUGH = 0.6;
 /** For findings and conventions: missing one costs more than reading it. */
 const ENOUGH_HELD = 0.4;
-/** Minimum share of the best candidate's sum. */
 const LEAST_SHARE = 0.25;
 const FILE = 1;
 const TASK_FILE = 0.5;
@@ -46,7 +45,6 @@ export class Candidate implements WeighedFact {
   readonly score: number;
   /** False if it may only take places reserved for its kind. */
   readonly isFree: boolean;
-  /** Words that it may contain. */
   readonly #words: readonly string[];
   isChosen = false;
   left: WeighedFact['left'];

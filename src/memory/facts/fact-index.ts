@@ -23,7 +23,6 @@ import {
 export class FactIndex {
   readonly #facts = new Map<SessionFact, IndexedFact>();
   readonly text = new WordIndex<IndexedFact>();
-  /** By the words of their paths. */
   readonly changedFiles = new WordIndex<IndexedFact>();
   readonly #byFile = new Map<string, IndexedFact[]>();
   readonly #byTask = new Map<string, IndexedFact[]>();
@@ -31,7 +30,6 @@ export class FactIndex {
   readonly #byWork = new Map<string, IndexedFact[]>();
   readonly #telling = new FactsByAge();
   readonly #dull = new FactsByAge();
-  /** Decisions, conventions and facts in words. */
   readonly lasting = new FactsByAge();
   #findings = 0;
   #slots = 0;
@@ -65,7 +63,6 @@ export class FactIndex {
     if (entry.group === 'findings') this.#findings -= 1;
   }
 
-  /** Dull facts or all others. */
   byAge(isDull: boolean): FactsByAge {
     return isDull ? this.#dull : this.#telling;
   }
@@ -79,7 +76,6 @@ export class FactIndex {
     return this.#facts.size + this.#free.length;
   }
 
-  /** Facts about a file, or that mention it. */
   ofFile(path: string): readonly IndexedFact[] {
     return this.#byFile.get(path) ?? NONE;
   }
@@ -141,7 +137,6 @@ class FactsByAge {
 }
 
 const MAX_WORDS = 120;
-/** In characters. */
 const MAX_MEANT = 300;
 /** May be a path if it contains a slash. */
 const PATH = /[\w@./-]+/g;
@@ -151,7 +146,6 @@ type Contents = Omit<IndexedFact, 'fact' | 'slot' | 'place' | 'meant' | 'saying'
 
 export class IndexedFact implements IndexedText {
   readonly fact: SessionFact;
-  /** Order within a dispatch. */
   readonly slot: number;
   /** Index position, reused after removal. */
   readonly place: number;
@@ -166,14 +160,12 @@ export class IndexedFact implements IndexedText {
   readonly objectWords!: number;
   /** Sorted words with a digit; facts with different ones are different matters. */
   readonly numbers!: string;
-  /** True if it is about its task as a whole. */
   readonly isOfTask!: boolean;
   readonly isBare!: boolean;
   readonly isSummary!: boolean;
   /** True if it only states a file change, or success. */
   readonly isDull!: boolean;
   readonly isLasting!: boolean;
-  /** Paths that it is about or mentions. */
   readonly paths!: readonly string[];
   #saying: string | undefined;
   #meant: string | undefined;

@@ -32,17 +32,13 @@ export interface FactsAsked {
   readonly text: string;
   /** Its facts are left out, since its own ledger shows them. */
   readonly taskId: string;
-  /** Only facts with at least one of these; absent means any. */
   readonly tags?: readonly SessionFactTag[] | undefined;
-  /** Maximum number of facts; absent: all relevant ones. */
   readonly maxFacts?: number | undefined;
   /** Token budget at which to stop once the first places are filled. */
   readonly room?: number | undefined;
   /** True to fill up to `maxFacts` with the facts that fit the task a little, then the newest. */
   readonly byRecency?: boolean | undefined;
-  /** Likely files, best first. */
   readonly files: readonly string[];
-  /** Open files, relative to the project or absolute. */
   readonly open?: readonly string[] | undefined;
   /**
    * True if the answer is shown beside the task's ledger and likely files. Then the task's own decisions, conventions
@@ -127,7 +123,6 @@ export function rankFacts(store: ISessionFactStore, query: FactsAsked): FactRank
 
 /** Facts of a group that meaning alone brings into a prompt, at most: other words may say what the task must know. */
 const NEAREST: Readonly<Partial<Record<FactGroup, number>>> = { findings: 5, tests: 2, work: 3 };
-/** The least likeness of such a fact. */
 const NEAR = 0.2;
 
 /** The newest facts whose meaning is compared: a session of 100,000 must not make all their vectors for a prompt. */
@@ -249,20 +244,17 @@ const HELD_SHARE = 0.3;
 /** Share of the first places that one task may take while others have candidates. */
 const TASK_SHARE = 0.5;
 const CONSIDERED = 30;
-/** Number of chosen facts that a candidate is compared with. */
 const COMPARED = 64;
 
 interface Filling {
   readonly index: FactIndex;
   readonly faint: readonly RatedFact[];
-  /** Facts by age, the newest first. */
   readonly newest: readonly Iterable<IndexedFact>[];
   /** True if the answer may contain the fact at all. */
   readonly isAllowed: (entry: IndexedFact) => boolean;
   readonly because: 'meaning' | 'recent';
 }
 
-/** Assigns the places of an answer to candidates, the best first. */
 class FactChoice {
   readonly #most: number;
   readonly #room: number;
@@ -314,7 +306,6 @@ class FactChoice {
     return this.#chosen.length >= PLACES && this.#tokens > this.#room;
   }
 
-  /** True if the budget, not the number of facts, ended the choice. */
   get #isCut(): boolean {
     return this.isFull && this.#chosen.length < this.#most;
   }

@@ -64,14 +64,12 @@ export class InMemorySessionFactStore {
   readonly #outcomesByTask: Index = new Map();
   /** The newest dispatch with an outcome: nearly every dispatch comes after it. */
   #newestOutcome = 0;
-  /** The statements of results, by their text. */
   readonly #texts: Index = new Map();
   readonly #refs = new Map<string, Saying>();
   /** Statements of commands: notes and answers, closed or not. They are not dropped. */
   readonly #statements = new Set<Saying>();
   /** The follow-ups of results, closed or not, by words of which any work that did them has one. */
   readonly #actionsByWord: Index = new Map();
-  /** The questions of tasks, closed or not. */
   readonly #questions = new Set<Saying>();
   /** Indexes the valid facts; built by the first query and maintained afterwards. */
   #index: FactIndex | undefined;
@@ -542,7 +540,6 @@ export class InMemorySessionFactStore {
 /** A fact by its text, open or closed, so that closing it does not touch the indexes. */
 interface Saying {
   fact: SessionFact;
-  /** Words of what is left to do; none if it is not a follow-up. */
   readonly actionWords: readonly string[];
 }
 
@@ -706,7 +703,6 @@ function isAction({ relation }: SessionFact): boolean {
   return relation === RELATIONS.requires || relation === RELATIONS.suggested;
 }
 
-/** A remaining wish of an approval. */
 function isSuggestion({ subject, relation, sourceTaskId, sourceRole }: SessionFact): boolean {
   return (
     relation === RELATIONS.suggested &&

@@ -117,23 +117,19 @@ export interface RankedFact {
 
 /** A candidate fact, with the reason for and against it. */
 export interface WeighedFact extends RankedFact {
-  /** The strongest evidence. */
   readonly because: 'words' | 'file' | 'similar' | 'meaning' | 'recent';
   readonly left?: 'rank' | 'near-duplicate' | 'one task' | 'held' | 'likely file' | undefined;
-  /** Id of the near-duplicate. */
   readonly duplicateOf?: string | undefined;
 }
 
 export interface FactRanking {
   /** Relevant facts: the best `PLACES`, best first, then the others, best first. */
   readonly chosen: readonly RankedFact[];
-  /** Relevant facts that did not fit. */
   readonly cut: readonly Pick<RankedFact, 'fact' | 'group'>[];
   /** Facts that nothing else speaks for: by faint words, then the newest. */
   readonly rest: readonly RankedFact[];
   /** The best 30 candidates, best first. */
   readonly considered: readonly WeighedFact[];
-  /** Number of relevant facts. */
   readonly total: number;
 }
 
@@ -191,7 +187,6 @@ export function recordedFact(
 
 /** Minimum value of an open fact. */
 export const OPEN_VALUE = 2;
-/** Value of an open finding or decision. */
 export const MOST_VALUE = 7;
 /** Value of an open rule, and of the word of a person or user. */
 const HELD_VALUE = 8;
@@ -299,7 +294,6 @@ const REVIEW_SUMMARIES: ReadonlySet<string> = new Set(
 const BARE_WORDS = 5;
 const NAMES = /\d|[\w)][./_:(]\w|`/;
 
-/** True for a one-sentence summary of a result. */
 export function isSummary({ relation }: Pick<Told, 'relation'>): boolean {
   return SUMMARIES.has(relation);
 }

@@ -18,9 +18,7 @@ export const storedSessionFact = z.object({
   relation: z.string(),
   object: z.string(),
   tags: z.array(z.enum(FACT_TAGS)),
-  /** Severity of a finding. */
   severity: z.enum(SEVERITIES).optional(),
-  /** The reviewer's suggested fix of a finding. */
   fix: z.string().optional(),
   /** Arrival of the dispatch, ISO 8601 in UTC. */
   validFrom: z.string(),
@@ -32,9 +30,7 @@ export const storedSessionFact = z.object({
   eventSequence: z.number(),
   /** 0 to 1; 1 for rules that read a field. */
   confidence: z.number(),
-  /** Who states it; absent for an agent. */
   origin: z.enum(ORIGINS).exactOptional(),
-  /** The person who noted it. */
   by: z.string().exactOptional(),
   /** Id of the statement, such as `M7`. */
   ref: z.string().exactOptional(),
@@ -44,7 +40,6 @@ export const storedSessionFact = z.object({
   validTo: z.string().exactOptional(),
   /** Sequence of the dispatch that closed it, together with `validTo`. */
   closedBy: z.number().exactOptional(),
-  /** True if its dispatch is from before the session. */
   history: z.literal(true).exactOptional(),
   /** Who withdrew it, and why: it stays closed, and closes every later fact with its text. */
   retracted: retraction.exactOptional(),
@@ -52,11 +47,8 @@ export const storedSessionFact = z.object({
   corrects: z.string().exactOptional(),
   /** The statement that closed it, together with `validTo`. */
   ended: ended.exactOptional(),
-  /** The note that it is, whole. */
   note: note.exactOptional(),
-  /** The statements that it ends, if a command stated it. */
   ends: statementEnds.exactOptional(),
-  /** The answer to a question that it is. */
   answer: answerView.exactOptional(),
   /** Who made it hold again: what dispatches up to this one say against it does not count. */
   restored: restored.exactOptional(),

@@ -17,7 +17,6 @@ export interface CoveringTask {
 /** Lines that are shown whatever their use, and at most. */
 export const LEAST_WORK = 2;
 export const MOST_WORK = 8;
-/** Minimum expected use of a further line. */
 const BAR = 0.25;
 /** Each time a file is covered, the value of covering it again is multiplied by this; a part of a task's use never falls. */
 const AGAIN = 0.5;
@@ -38,9 +37,7 @@ const ALIKE = 0.5;
 
 interface Candidate {
   readonly task: string;
-  /** Distinct path numbers. */
   files: readonly number[];
-  /** Words of its newest result. */
   readonly tokens: readonly number[];
   use: number;
   /** Its use, less for files that chosen tasks cover. */

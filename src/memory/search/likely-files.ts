@@ -19,7 +19,6 @@ export interface FileQuery {
   readonly open?: readonly string[] | undefined;
   /** Working folder, relative or absolute. */
   readonly folder?: string | undefined;
-  /** Adds the reasons of each file. */
   readonly explain?: boolean | undefined;
 }
 
@@ -27,13 +26,10 @@ export interface LikelyFile {
   readonly path: string;
   /** 0 to 1: about the share of such files that a task then touched. */
   readonly score: number;
-  /** Number of results that touched it. */
   readonly uses: number;
   /** Supporting tasks: of similar results first, else the last that touched it. */
   readonly tasks: readonly string[];
-  /** The strongest evidence in words. */
   readonly why: string;
-  /** Only if requested. */
   readonly reasons?: FileReasons;
 }
 
@@ -73,7 +69,6 @@ type FileReasons = Readonly<Record<string, number>>;
 
 interface SimilarTask {
   readonly task: string;
-  /** Similarity of its closest result, 0 to 1. */
   readonly similarity: number;
   readonly files: readonly string[];
 }
@@ -81,7 +76,6 @@ interface SimilarTask {
 interface Recalled {
   /** Best first, then by path. Empty without evidence from words, similar results, names or hints. */
   readonly files: readonly LikelyFile[];
-  /** Best first. */
   readonly similar: readonly SimilarTask[];
 }
 
@@ -291,7 +285,6 @@ function tasksOf(
   return tasks;
 }
 
-/** A past result with its similarity, 0 to 1. */
 interface SimilarResult {
   readonly row: PastRow;
   readonly similarity: number;

@@ -2,10 +2,8 @@ import { readNumber, writeNumber, writtenLength } from '../../shared/varint.js';
 import { knownAs, PathTable } from './path-table.js';
 
 export interface PastResult {
-  /** Position in the order of results. */
   readonly sequence: number;
   readonly task: string;
-  /** Distinct tokens of its text. */
   readonly tokens: readonly string[];
   /** Distinct paths without line breaks; a result without any is skipped. */
   readonly files: readonly string[];
@@ -17,7 +15,6 @@ export const PAST_LIMITS = {
   /** Bytes of all results with words and tasks, as stored. */
   resultBytes: 160_000,
   files: 5000,
-  /** Bytes of all paths. */
   pathBytes: 240_000,
 };
 type PastLimits = Readonly<typeof PAST_LIMITS>;
@@ -58,7 +55,6 @@ export class PastResults {
   #words = new Numbering<string>();
   /** All interned paths, including unknown ones. */
   paths = new PathTable();
-  /** Remembered results, oldest first. */
   rows: PastRow[] = [];
   /** Number of results by word number. */
   holders: number[] = [];
@@ -97,7 +93,6 @@ export class PastResults {
     this.#renew();
   }
 
-  /** Gives files their new names, and forgets those that are gone. */
   changeFiles(
     renamed: readonly { readonly from: string; readonly to: string }[],
     deleted: readonly string[],
@@ -120,7 +115,6 @@ export class PastResults {
     this.#moveFiles(new Map(moves.map(({ id, target }) => [id, target])));
   }
 
-  /** True for a file that results have touched and that is not gone. */
   knows(path: string): boolean {
     return (this.uses[this.paths.idOf(knownAs(path)) ?? -1] ?? 0) > 0;
   }
@@ -154,7 +148,6 @@ export class PastResults {
     return id !== undefined && (this.holders[id] ?? 0) > 0 ? id : undefined;
   }
 
-  /** Approximate size in storage. */
   get bytes(): number {
     return this.#resultBytes + this.#pathBytes;
   }
@@ -329,7 +322,6 @@ function bytesOf(text: string): number {
   return bytes;
 }
 
-/** Numbers items in the order of first use. */
 class Numbering<Item> {
   readonly items: Item[] = [];
   readonly numbers = new Map<Item, number>();

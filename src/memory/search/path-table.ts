@@ -152,7 +152,6 @@ export function endOf(path: string, isKnown: (end: string) => boolean): string |
   return isKnown(path) ? path : ends.find(isKnown);
 }
 
-/** Normalizes a path of the project. */
 export function knownAs(path: string): string {
   return oneLine(path).replace(/^\.\//, '');
 }

@@ -189,7 +189,6 @@ const COMMON: ReadonlySet<string> = new Set(
 
 /** A commit's type, such as `chore(deps): `. */
 const COMMIT_TYPE = /^\s{0,8}(?:\w{2,12}(?:\([^()]{0,40}\))?!?: |\[\w{2,12}\] )/;
-/** Summaries that only say that a routine was done. */
 const ROUTINES: readonly RegExp[] = [
   /^\[?(?:bump(?:s|ed|ing)?|releas(?:e|ed|ing) v?\d+|merged? (?:branch|commit|pull request|remote|tag))\b/i,
   /^(?:version )?v?\d{1,4}\.\d{1,4}\S{0,20}(?: \(#\d{1,7}\))?$/i,
@@ -228,7 +227,6 @@ const MENTION =
 export interface IndexedText {
   /** Higher than that of each text added before. */
   readonly slot: number;
-  /** Distinct tokens, and how often it has each. */
   readonly words: readonly string[];
   readonly times: readonly number[];
   /** Its size in words, which makes each of them count less. */

@@ -17,11 +17,9 @@ export interface TextVector {
 
 /** The header of a table: one line of JSON. After it come the words, a line each, the weights and the values. */
 interface Header {
-  /** Name and version. */
   readonly name: string;
   readonly words: number;
   readonly dimensions: number;
-  /** Bytes of the words' lines. */
   readonly lines: number;
   /** SHA-256 of everything behind the header. */
   readonly hash: string;

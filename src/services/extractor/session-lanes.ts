@@ -5,7 +5,6 @@ import type { DispatchDelivery } from '../../engine/ports/dispatch-source.js';
 import { type BackoffLimits, backoffMs } from '../../shared/deadlines.js';
 import { clipText, oneLine } from '../../shared/text.js';
 
-/** A dispatch in progress or waiting for its session's turn. */
 export interface Job {
   readonly session: string;
   readonly delivery: DispatchDelivery;
