@@ -87,6 +87,8 @@ async function withNearSession({ config }: Cli, error: unknown, { tools }: Throu
   if (typeof name !== 'string') return undefined;
   if (connectedProjects(stateDirOf(config.env)).some(({ session }) => session === name))
     return new ThroughlineError('not_found', `session ${name} is connected; nothing stored yet`);
+  if (/^tas-\d+$/i.test(name))
+    return noSuchSession(name, `for a task, use "throughline status --task ${name}"`);
   const near = nearestName(name, await newestSessions(tools));
   return near === undefined ? undefined : noSuchSession(name, `did you mean ${near}?`);
 }

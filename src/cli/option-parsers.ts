@@ -34,6 +34,7 @@ const DAY_PATTERN = /^\d{4}-\d\d-\d\d$/;
  * @param isEnd true for the end of a day
  */
 export const moment = (isEnd: boolean) => (raw: string) => {
+  if (raw === 'now') return new Date().toISOString();
   if (SPAN_PATTERN.test(raw)) return new Date(Date.now() - spanMs(raw)).toISOString();
   const daysAgo = ['today', 'yesterday'].indexOf(raw);
   const named = daysAgo < 0 ? raw : localTime(Date.now() - daysAgo * DAY_MS).slice(0, 10);

@@ -189,18 +189,15 @@ async function runOf(
   const isNew = reply.sequence === 0 && of.isOfFolder && hasProjectFile(process.cwd());
   if (!isNew) requireEvents(session, reply.sequence);
   if (of.json) return { text: JSON.stringify(reply) };
-  const server = `server: ${serverText(cli.server)}`;
-  if (isNew) return { text: `${session}: connected; nothing stored yet`, remark: `-- ${server}` };
+  const about = [...hookRemarks(cli), `server: ${serverText(cli.server)}`];
+  const remarked = (lines: readonly string[]) => [...lines, ...about].map((line) => `-- ${line}`).join('\n');
+  if (isNew) return { text: `${session}: connected; nothing stored yet`, remark: remarked([]) };
   const { entries } = await client.tools.timelineList({ session, limit: LAST, kinds: USUAL_KINDS });
   const hasProblems = reply.run !== null && problemsCounted(reply.run) !== '';
-  const remarks = [
-    ...(hasProblems ? [`"throughline status ${session} --plan" shows each such line`] : []),
-    ...hookRemarks(cli),
-    server,
-  ];
+  const remarks = hasProblems ? [`"throughline status ${session} --plan" shows each such line`] : [];
   const pc = coloursOf(cli);
   const text = [...statusLines(pc, reply, entries), ...(await elsewhere(client, session, of, pc))].join('\n');
-  return { text, remark: remarks.map((line) => `-- ${line}`).join('\n') };
+  return { text, remark: remarked(remarks) };
 }
 
 /** Lists what waits for a person in other sessions, below the session of a folder. */

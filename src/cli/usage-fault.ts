@@ -72,7 +72,7 @@ const MEANT: Readonly<Record<string, string>> = {
   ...{ start: 'up', stop: 'down', init: 'connect', setup: 'connect', disconnect: 'connect --remove' },
   ...{ search: 'recall TEXT', find: 'recall TEXT', undo: 'restore ID', '* restore': 'restore ID' },
   ...{ explain: 'last', why: 'last', history: 'log', timeline: 'log', size: 'status --size' },
-  ...{ sessions: 'session ls', tasks: 'task ls', notes: 'note ls', questions: 'status', kept: 'facts' },
+  ...{ sessions: 'session ls', tasks: 'task ls', notes: 'note ls', questions: 'status', kept: 'log' },
   ...{ page: 'open', ui: 'open', web: 'open', wait: 'publish ROLE --wait', config: 'doctor' },
   ...{ decide: 'note add TEXT --type decision', forget: 'facts retract ID', version: '--version' },
   ...{ '* unblock': 'task edit ID --status pending', 'facts show': 'facts --id ID', 'task show': 'task ls' },

@@ -106,6 +106,8 @@ describe('the reading commands', () => {
       stderr: expect.stringMatching(/^-- server: /),
     });
     expect(await up.cli(['status', session], { cwd })).toMatchObject({ code: 3, stdout: '' });
+    await up.cli(['pause'], { cwd });
+    expect((await up.cli(['status'], { cwd })).stderr).toMatch(/^-- paused: .*\n-- server: /);
   });
 
   it('recall searches the sessions of the project of this folder, or the one that is named', async () => {
