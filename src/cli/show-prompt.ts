@@ -3,7 +3,6 @@ import type { Token } from '../contracts/names.js';
 import type { PromptTrace } from '../contracts/prompt-requests.js';
 import { repairsInWords } from '../contracts/reading/repairs.js';
 import type { CompileReply } from '../contracts/replies/compile-reply.js';
-import type { ToolReply } from '../contracts/requests.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { hashOf } from '../shared/hash.js';
 import { visible } from '../shared/terminal-text.js';
@@ -31,10 +30,12 @@ export async function showPrompt(
 ): Promise<void> {
   const shown = await client.tools.promptShow(of);
   if (json && !text) return out(JSON.stringify(shown));
-  const reply = await compiledAgain(client, shown);
+  const { prompt, request } = shown;
+  const reply = await client.send('prompt.past', { ...request, include: [...EXPLAINED] });
+  if (hashOf(reply.prompt) !== prompt.hash)
+    note(`-- compiled again from the log: the text is not the one of prompt ${prompt.id} any more`);
   if (json) return out(JSON.stringify(reply));
   if (text) return outForAgent(reply.prompt);
-  const { prompt } = shown;
   const pc = coloursOf(cli);
   const lines = [
     ...headLines(prompt, pc),
@@ -48,15 +49,6 @@ export async function showPrompt(
   note(
     `-- compiled again from the log; ${ending}"throughline prompt show ${prompt.id} -s ${of.session}" also shows what was left out`,
   );
-}
-
-async function compiledAgain(client: ThroughlineClient, { prompt, request }: ToolReply<'prompt-show'>) {
-  if (prompt.cut)
-    note(`-- the request of prompt ${prompt.id} was kept without some of its text: it may have been another`);
-  const reply = await client.send('prompt.past', { ...request, include: [...EXPLAINED] });
-  if (hashOf(reply.prompt) !== prompt.hash)
-    note(`-- compiled again from the log: the text is not the one of prompt ${prompt.id} any more`);
-  return reply;
 }
 
 function headLines(prompt: PromptTrace, pc: Colors): string[] {
