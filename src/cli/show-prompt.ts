@@ -21,6 +21,13 @@ export function explanationLines(reply: CompileReply): string[] {
   return [...originLines(reply, NO_COLOURS), ...leftOutLines(reply, NO_COLOURS)];
 }
 
+/** What a hook makes of a prompt before an agent reads it. */
+const BY_HOOK: Readonly<Record<PromptTrace['kind'], string>> = {
+  dispatch: '',
+  iteration: 'for a prompt without a task, a hook gives only the lines of it that fit and are new; ',
+  'session-start': 'a hook adds how to end a turn; ',
+};
+
 /** Shows a stored prompt line by line; with `whole` also what was left out. */
 export async function showPrompt(
   cli: Cli,
@@ -45,9 +52,8 @@ export async function showPrompt(
   ];
   out(lines.join('\n'), coloured(cli));
   if (whole) return;
-  const ending = prompt.kind === 'session-start' ? 'a hook adds how to end a turn; ' : '';
   note(
-    `-- compiled again from the log; ${ending}"throughline prompt show ${prompt.id} -s ${of.session}" also shows what was left out`,
+    `-- compiled again from the log; ${BY_HOOK[prompt.kind]}"throughline prompt show ${prompt.id} -s ${of.session}" also shows what was left out`,
   );
 }
 
