@@ -181,6 +181,7 @@ export function addExport(session: Command): void {
         const found = all ? (await allPages(listed)).flatMap(({ sessions }) => sessions) : [];
         const names = all ? found.map(({ session }) => session) : [sessionGiven(cli, command)];
         for (const name of new Set(names)) await exportTo(client, name);
+        if (all) note('-- without learnings: "throughline admin backup DIRECTORY" copies everything');
       }).catch((fault: unknown) => {
         if (systemCode(fault) !== 'EPIPE') throw fault;
         process.exitCode = 1;
