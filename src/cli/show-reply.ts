@@ -230,10 +230,10 @@ function fieldLines(pc: Colors, given: object): string[] {
     );
     return counts.join(', ') || '-';
   };
-  return fields.map(
-    ([key, value]) =>
-      `${pc.dim((key === 'dispatches' ? 'results' : key).padEnd(width))}  ${shown(key, value)}`,
-  );
+  return fields.map(([key, value]) => {
+    const title = { dispatches: 'results', sequence: 'event' }[key] ?? key;
+    return `${pc.dim(title.padEnd(width))}  ${shown(key, value)}`;
+  });
 }
 
 /**

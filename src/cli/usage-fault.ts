@@ -60,6 +60,7 @@ function hintOf(error: CommanderError, command: Command, rest: readonly string[]
   if (has('--prompt') && !isToken(extra)) return 'give what the agent must do by --prompt, as in -p "Go on"';
   const text = ['--content', '--reason'].find(has);
   const usage = `use "${command.createHelp().commandUsage(command)}", with a text of several words in quotes`;
+  if (has('--file') && !isToken(extra)) return 'give the file by --file';
   if (text !== undefined) return `give the text by ${text}; ${usage}`;
   const isOne = rest.length === command.registeredArguments.length + 1;
   return isOne && isToken(extra) && has('--session')

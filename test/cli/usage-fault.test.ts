@@ -63,6 +63,7 @@ describe('a wrong command line', () => {
     ],
     [['note', 'add', 'a', 'b c'], /^use "throughline note add \[options\] <content>", with/],
     [['prompt', 'demo'], /^if demo is the session, give it as "-s demo"; use "throughline prompt /],
+    [['publish', 'reviewer', 'r.json'], 'give the file by --file'],
     [['publish', 'reviewer', 'demo'], /^if demo is the session, give it as "-s demo"; /],
     [['task', 'block', 'TAS-1', 'waiting'], /^give the text by --reason; use "throughline task block /],
     [['facts', 'show', 'M2'], 'use "throughline facts --id ID"'],

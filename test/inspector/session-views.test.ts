@@ -41,10 +41,10 @@ describe('the prompt of a session', () => {
 
   it('a prompt is shown as of any sequence, with what is in, what is out and why', async () => {
     await goTo(page, origin, '/s/memory/prompt?task=5.1&asOf=12');
-    await page.getByText('Compiled at sequence 12').waitFor();
+    await page.getByText('Compiled at event 12').waitFor();
     const early = await page.locator('.prompt-text').textContent();
     await page.getByRole('button', { name: 'Newest' }).click();
-    await page.getByText('Compiled at sequence 12').waitFor({ state: 'detached' });
+    await page.getByText('Compiled at event 12').waitFor({ state: 'detached' });
     expect(await page.locator('.prompt-text').textContent()).not.toBe(early);
     expect(page.url()).toMatch(/asOf=\d+/);
     await page.getByRole('button', { name: /^Out \d/ }).click();

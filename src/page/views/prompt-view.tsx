@@ -120,7 +120,7 @@ function CompiledView(props: {
       </div>
       <div class="prompt-columns">
         <div class="card prompt-card">
-          <CardHead title={`Compiled at sequence ${reply.sequence}`}>
+          <CardHead title={`Compiled at event ${reply.sequence}`}>
             <CopyButton text={reply.prompt} label="Copy prompt" />
           </CardHead>
           <PromptText rows={rows} indexOf={indexOf} shown={line} onShow={setPointed} onPin={setPinned} />
