@@ -11,7 +11,7 @@ import { monitoringPage } from './engine/monitoring/monitoring-server.js';
 import { type Logger, silentLogger } from './engine/ports/logger-and-clock.js';
 import { Shutdown } from './engine/runtime/shutdown.js';
 import type { RunningServer } from './nats/server/server-process.js';
-import { urlWithToken } from './nats/server/server-store.js';
+import { urlWithToken } from './nats/server/team-members.js';
 import { SERVICES, serve } from './services/serve.js';
 
 /** `throughline/server`: the services inside your own process, as `throughline up` and `serve` run them. */
@@ -85,7 +85,8 @@ export async function startThroughline(options: ServerOptions = {}): Promise<Run
     await serve(address, { config, logger, shutdown, monitoring }, services);
     started?.announce(null);
     const page = (path: string) => monitoringPage(monitoring, path);
-    const url = typeof address === 'string' ? address : urlWithToken(address.store);
+    const url =
+      typeof address === 'string' ? address : 'store' in address ? urlWithToken(address.store) : address.url;
     return { url, monitoring: page, close, [Symbol.asyncDispose]: close };
   } catch (error) {
     // The original error matters.

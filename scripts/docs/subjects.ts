@@ -4,7 +4,7 @@ import * as names from '../../src/contracts/names.js';
 import { DEFAULT_SHARDS, MAX_SHARDS, SERVICE_NAMES } from '../../src/contracts/names.js';
 import { REQUEST_NAMES, REQUESTS, type RequestName, rowOf } from '../../src/contracts/requests.js';
 import { RING_SIZE } from '../../src/nats/jetstream/topology.js';
-import { ACCESS_ROLES, type AccessRole, permissionsOf } from '../../src/nats/role-permissions.js';
+import { ACCESS_ROLES, type AccessRole, permissionsOf } from '../../src/nats/server/role-permissions.js';
 import { eventSections } from './events.js';
 import { asCode, endingWith, type Written } from './pages.js';
 

@@ -107,6 +107,27 @@ export async function agreed(question: string, signal?: AbortSignal): Promise<bo
   }
 }
 
+/** Returns what the person at the terminal types, without showing it. @throws Interrupted by Ctrl-C */
+export async function hiddenAnswer(question: string): Promise<string> {
+  const [{ createInterface }, { Writable }] = await Promise.all([
+    import('node:readline'),
+    import('node:stream'),
+  ]);
+  process.stderr.write(question);
+  // As a terminal it takes the echo over from the system, and writes it here.
+  const output = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const lines = createInterface({ input: process.stdin, output, terminal: true });
+  return new Promise((resolve, reject) => {
+    lines.once('line', (line) => {
+      lines.close();
+      process.stderr.write('\n');
+      resolve(line);
+    });
+    lines.once('SIGINT', () => lines.close());
+    lines.once('close', () => reject(new Interrupted(130)));
+  });
+}
+
 /** Says once, on standard error, that a command waits, why, and for how long it will. */
 export function waitingNote(leftMs: () => number): (failure: Error) => void {
   let isNoted = false;

@@ -1,8 +1,12 @@
 import { Option } from 'commander';
 import { usageError } from '../contracts/errors.js';
 import { token } from '../contracts/names.js';
-import { ACCESS_ROLES, type AccessRole, permissionsOf } from '../nats/role-permissions.js';
-import { defined } from '../shared/collections.js';
+import {
+  ACCESS_ROLES,
+  type AccessRole,
+  permissionsBlock,
+  permissionsOf,
+} from '../nats/server/role-permissions.js';
 import type { Command, Flags, Texts } from './cli-command.js';
 import { note, out } from './command-context.js';
 
@@ -16,6 +20,7 @@ Roles:
   publisher  runs agents: publishes results, asks for prompts, uses the tools
   reader     looks at sessions and services by requests, hears events, and
              writes nothing
+  member     a person of a team: what a publisher and a reader may
   services   runs "throughline admin serve"
   operator   reads all, retries rejected results, reviews proposals, archives
              and forgets sessions, says how long things are kept, runs
@@ -29,14 +34,17 @@ export function permissionsCommand(program: Command): void {
         'Set THROUGHLINE_INBOX_PREFIX of each process to the prefix that its user may listen to.\n' +
         'NATS wildcards stand for whole tokens: no permission can say "all sessions that begin with team-".\n\n' +
         'NATS does not check the reply subject of a request. So an operator, who may read streams, can redirect a reply to\n' +
-        'JetStream and delete any stream of the account. Publishers and readers cannot.',
+        'JetStream and delete any stream of the account. Publishers, readers and members cannot.',
     )
     .addOption(
       new Option('--role <role>', 'the role: --help lists what each may do')
         .choices(ACCESS_ROLES)
         .makeOptionMandatory(),
     )
-    .option('-s, --session <name...>', 'publisher and reader: only these sessions, which need not exist yet')
+    .option(
+      '-s, --session <name...>',
+      'publisher, reader and member: only these sessions, which need not exist yet',
+    )
     .option('--inbox-prefix <prefix>', 'prefix of its reply subjects (default: _INBOX_<role>)')
     .option('--json', 'print it as JSON')
     .addHelpText('after', ROLES)
@@ -48,20 +56,11 @@ export function permissionsCommand(program: Command): void {
       const { role, inboxPrefix = `_INBOX_${role}` } = options;
       for (const part of inboxPrefix.split('.')) token(part, '--inbox-prefix');
       const sessions = options.session?.map((name) => token(name, '--session'));
-      if (sessions !== undefined && role !== 'publisher' && role !== 'reader')
+      if (sessions !== undefined && (role === 'services' || role === 'operator'))
         throw usageError(
           `the role ${role} works for all sessions: leave out --session, or give each team an account`,
         );
-      const { publish, subscribe, allowResponses } = permissionsOf(role, {
-        inboxPrefix,
-        ...defined({ sessions }),
-      });
-      // With the field names of the NATS server configuration.
-      const permissions = {
-        publish: { allow: publish.allow, ...(publish.deny.length > 0 && { deny: publish.deny }) },
-        subscribe: { allow: subscribe.allow },
-        ...(allowResponses && { allow_responses: { max: 1, expires: '1m' } }),
-      };
+      const permissions = permissionsBlock(permissionsOf(role, { inboxPrefix, sessions }));
       if (options.json) return out(JSON.stringify({ role, inboxPrefix, permissions }));
       note(`-- ${role}: set THROUGHLINE_INBOX_PREFIX=${inboxPrefix} where it runs`);
       // The server reads JSON.

@@ -78,6 +78,6 @@ function servedBy(options: ServeOptions): readonly Served[] {
 async function checkSettings({ config, server }: Cli, options: ServeOptions): Promise<void> {
   checkMonitoring(options);
   // Only reads what the settings name: one's own server need not run for that.
-  accessOptions(server.kind === 'own' ? 'nats://localhost' : server.url, config.access);
+  accessOptions(server.kind === 'own' ? 'nats://localhost' : addressOf(server), config.access);
   if (options.otel) await (await import('../engine/monitoring/tracing.js')).loadOtelSdk();
 }

@@ -1,19 +1,29 @@
-import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { Option } from 'commander';
 import { logHook } from '../agents/hooks/hook-state.js';
 import { stateDirOf } from '../config/config.js';
 import { addressOf, ownServer, type ServerInUse, serverText, userStore } from '../config/user-server.js';
 import { ThroughlineError, usageError } from '../contracts/errors.js';
-import { makePrivateFolder, writePrivateFile } from '../engine/files/user-state.js';
+import { makePrivateFolder } from '../engine/files/user-state.js';
 import { growHeapSlowly, Shutdown } from '../engine/runtime/shutdown.js';
 import { shownAddress } from '../nats/connection/nats-access.js';
 import { START_ONE } from '../nats/connection/nats-errors.js';
 import { hasStuckStream } from '../nats/doctor/server-findings.js';
 import { openStore, startNatsServer } from '../nats/server/server-process.js';
-import { INSPECTOR_TOKEN_FILE, TOKEN_FILE, tokenOf } from '../nats/server/server-store.js';
+import { INSPECTOR_TOKEN_FILE, keptToken, TOKEN_FILE, tokenOf } from '../nats/server/server-store.js';
+import {
+  ACCESS_FILE,
+  keepSharing,
+  type Listening,
+  OWNER,
+  type Sharing,
+  sharingOf,
+  writeAccess,
+} from '../nats/server/team-members.js';
 import { serve } from '../services/serve.js';
+import { defined } from '../shared/collections.js';
 import { shellWord } from '../shared/text.js';
 import type { Command, Flags, Numbers, Texts } from './cli-command.js';
 import { withLogger } from './cli-logger.js';
@@ -44,8 +54,10 @@ interface UpOptions
   extends MonitoringOptions,
     InspectorFlags,
     Flags<'detach' | 'background'>,
-    Texts<'store' | 'nats'>,
+    Texts<'store' | 'nats' | 'listen' | 'tlsCert' | 'tlsKey'>,
     Numbers<'port'> {
+  /** False by `--no-tls`. */
+  readonly tls?: boolean;
   /** False by `--no-inspector`. */
   readonly inspector?: boolean;
   /** False by `--no-auth`. */
@@ -75,6 +87,13 @@ export function upCommand(program: Command): void {
     )
     .option('--no-auth', 'remove the token')
     .option(
+      '--listen <address>',
+      'listen on this address for a team, such as 0.0.0.0; implies --auth. Later starts do the same (default: 127.0.0.1)',
+    )
+    .option('--tls-cert <file>', 'certificate of that address, in PEM')
+    .option('--tls-key <file>', 'its private key')
+    .option('--no-tls', 'listen without TLS, in a network that is private, such as a VPN')
+    .option(
       '--detach',
       'return when everything is ready, and let it run; finds the one that runs already. "throughline down" ends it',
     )
@@ -83,6 +102,7 @@ export function upCommand(program: Command): void {
       'throughline up',
       'throughline up --detach',
       'throughline up --port 14222 --store /var/lib/throughline',
+      'throughline up --detach --listen 0.0.0.0 --tls-cert cert.pem --tls-key key.pem',
     )
     .action(async (options: UpOptions) => {
       const cli = cliOf(command);
@@ -92,6 +112,7 @@ export function upCommand(program: Command): void {
           `your team's server is in use (${serverText(server)}): its services run there; "throughline team leave" comes back to your own`,
         );
       if (server.kind === 'named') refuseServerOptions(options);
+      if (server.kind === 'own') sharingFrom(storeOf(cli, options), options);
       if (options.detach) return detached(cli, command, options);
       if (server.kind === 'own' && options.store === undefined) {
         const found = await runningUp(server.store);
@@ -177,6 +198,11 @@ async function tellFound(cli: Cli, options: UpOptions, up: RunningUp): Promise<v
   const { storeDir, pid } = up;
   const { port } = new URL(up.url);
   const token = tokenOf(storeDir);
+  const asked = listeningOf(options);
+  if (asked !== undefined && !isDeepStrictEqual({ ...asked }, { ...sharingOf(storeDir).listen }))
+    throw usageError(
+      `the server on port ${port} runs already, and listens otherwise: run "throughline down" first`,
+    );
   if (options.auth !== undefined && options.auth !== (token !== undefined)) {
     throw usageError(
       `the server on port ${port} runs already ${options.auth ? 'without' : 'with'} a token: run "throughline down" first`,
@@ -197,9 +223,13 @@ function noteHowToReach({ port, store }: UpOptions, server: Pick<RunningUp, 'url
   const line = portNote(server, port);
   if (store === undefined && line !== undefined) note(`-- ${line}`);
   const { url, storeDir } = server;
-  const tokenFile = join(storeDir, TOKEN_FILE);
-  if (tokenOf(storeDir) !== undefined)
-    note(`-- for the nats CLI: export NATS_URL=${url} NATS_TOKEN="$(cat ${shellWord(tokenFile)})"`);
+  const { listen, members } = sharingOf(storeDir);
+  if (listen !== undefined)
+    note(`-- it listens on ${listen.host}: "throughline team invite NAME" lets a colleague in`);
+  if (tokenOf(storeDir) === undefined || listen?.tls !== undefined) return;
+  const token = `"$(cat ${shellWord(join(storeDir, TOKEN_FILE))})"`;
+  const access = members === undefined ? `NATS_TOKEN=${token}` : `NATS_USER=${OWNER} NATS_PASSWORD=${token}`;
+  note(`-- for the nats CLI: export NATS_URL=${url} ${access}`);
 }
 
 function storeOf({ config }: Cli, { store }: UpOptions): string {
@@ -216,7 +246,7 @@ function withWayOut(fault: unknown, server: ServerInUse): unknown {
 }
 
 function refuseServerOptions(options: UpOptions): void {
-  for (const name of ['port', 'store', 'auth'] as const)
+  for (const name of ['port', 'store', 'auth', 'listen'] as const)
     if (options[name] !== undefined)
       throw usageError(
         `--${name} is only for a server that "up" starts: unset NATS_URL, or leave out the option`,
@@ -229,13 +259,16 @@ async function startServer(cli: Cli, options: UpOptions, failed: (error: Error) 
   const storeDir = storeOf(cli, options);
   if (options.store === undefined) makePrivateFolder(storeDir);
   else await openStore(storeDir);
-  let { port = DEFAULT_PORT } = options;
+  const sharing = sharingFrom(storeDir, options);
+  keepSharing(storeDir, sharing);
+  let { port = sharing.listen?.port ?? DEFAULT_PORT } = options;
   let orNext = options.port === undefined || options.background;
-  const token = serverToken(storeDir, options.auth);
+  keepServerToken(storeDir, isShared(sharing) || options.auth);
   const start = async () => {
+    writeAccess(storeDir);
     const server = await startNatsServer({
-      ...{ source, storeDir, port, orNext },
-      extraConfig: token && `authorization { token: ${JSON.stringify(token)} }`,
+      ...{ source, storeDir, port, orNext, host: sharing.listen?.host },
+      extraConfig: `include ${JSON.stringify(ACCESS_FILE)}`,
       log: (line) => logger.debug?.({}, line),
     });
     // Started again, it keeps its address.
@@ -246,21 +279,47 @@ async function startServer(cli: Cli, options: UpOptions, failed: (error: Error) 
   return startOwnServer(start, failed);
 }
 
-/**
- * Returns the token that the server on a store asks for. Makes one with `auth`, and removes it where `auth` is false; without
- * either, a server keeps the protection that it had.
- */
-function serverToken(store: string, auth: boolean | undefined): string | undefined {
+/** Makes a token with `auth`, and removes it where `auth` is false; without either, a server keeps the protection that it had. */
+function keepServerToken(store: string, auth: boolean | undefined): void {
   if (auth === false) rmSync(join(store, TOKEN_FILE), { force: true });
-  return auth === true ? keptToken(store, TOKEN_FILE) : tokenOf(store);
+  if (auth === true) keptToken(store, TOKEN_FILE);
 }
 
-function keptToken(store: string, file: string): string {
-  const token = tokenOf(store, file);
-  if (token !== undefined) return token;
-  const made = randomBytes(24).toString('base64url');
-  writePrivateFile(join(store, file), `${made}\n`);
-  return made;
+/** Returns where the server should listen from now on; undefined where it stays as it was. */
+function listeningOf({ listen, port, tlsCert, tlsKey }: UpOptions): Listening | undefined {
+  if (listen === undefined) return undefined;
+  const tls =
+    tlsCert === undefined || tlsKey === undefined
+      ? {}
+      : { tls: { cert: resolve(tlsCert), key: resolve(tlsKey) } };
+  return { host: listen, ...(port !== undefined && { port }), ...tls };
+}
+
+/** Returns how the server on a store is shared from now on. @throws ThroughlineError `usage` for options that do not fit */
+function sharingFrom(storeDir: string, options: UpOptions): Sharing {
+  const { listen, tlsCert, tlsKey, tls, auth } = options;
+  if (listen === undefined && (tlsCert !== undefined || tlsKey !== undefined || tls === false))
+    throw usageError('--tls-cert, --tls-key and --no-tls are only for --listen: give that, too');
+  if ((tlsCert === undefined) !== (tlsKey === undefined))
+    throw usageError('--tls-cert and --tls-key belong together: give both');
+  if (listen !== undefined && tlsCert === undefined && tls !== false && !isLoopback(listen))
+    throw usageError(
+      `--listen ${listen} opens the server to other machines: add --tls-cert FILE --tls-key FILE, or --no-tls in a network that is private, such as a VPN`,
+    );
+  const sharing = { ...sharingOf(storeDir), ...defined({ listen: listeningOf(options) }) };
+  if (isShared(sharing) && auth === false)
+    throw usageError(
+      'the server is shared, and asks who connects: leave out --no-auth, or revoke its members and listen on 127.0.0.1',
+    );
+  return sharing;
+}
+
+function isShared({ listen, members = [] }: Sharing): boolean {
+  return !isLoopback(listen?.host) || members.length > 0;
+}
+
+function isLoopback(host = '127.0.0.1'): boolean {
+  return /^127\.|^localhost$/.test(host);
 }
 
 export function downCommand(program: Command): void {

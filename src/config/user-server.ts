@@ -2,8 +2,9 @@ import { rmSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { makePrivateFolder, readRegularFile, writePrivateFile } from '../engine/files/user-state.js';
-import type { NatsAddress } from '../nats/connection/nats-access.js';
+import type { JoinedServer, NatsAccess, NatsAddress } from '../nats/connection/nats-access.js';
 import { type ProvenServer, serverOnStore, storeId } from '../nats/server/server-store.js';
+import { defined } from '../shared/collections.js';
 import { withoutCredentials } from '../shared/text.js';
 
 /**
@@ -20,7 +21,7 @@ export type ServerInUse =
   /** The user's own one; `running` is missing while it does not run. */
   | { readonly kind: 'own'; readonly store: string; readonly running?: ProvenServer }
   | { readonly kind: 'named'; readonly url: string; readonly by: '--nats' | 'NATS_URL' }
-  | { readonly kind: 'team'; readonly url: string };
+  | ({ readonly kind: 'team' } & JoinedServer);
 
 interface NamedServer {
   readonly nats?: string | undefined;
@@ -32,7 +33,7 @@ export function serverInUse(stateDir: string, { nats, natsUrl }: NamedServer = {
   if (nats !== undefined) return { kind: 'named', url: nats, by: '--nats' };
   if (natsUrl !== undefined) return { kind: 'named', url: natsUrl, by: 'NATS_URL' };
   const team = joinedTeam(stateDir);
-  return team === undefined ? ownServer(userStore(stateDir)) : { kind: 'team', url: team };
+  return team === undefined ? ownServer(userStore(stateDir)) : { kind: 'team', ...team };
 }
 
 export function ownServer(store: string): ServerInUse & { readonly kind: 'own' } {
@@ -42,7 +43,8 @@ export function ownServer(store: string): ServerInUse & { readonly kind: 'own' }
 
 /** Returns what a connection needs to reach the server. */
 export function addressOf(server: ServerInUse): NatsAddress {
-  return server.kind === 'own' ? { store: server.store } : server.url;
+  if (server.kind === 'own') return { store: server.store };
+  return server.kind === 'team' ? server : server.url;
 }
 
 /**
@@ -65,8 +67,11 @@ export function serverText(server: ServerInUse): string {
       ? `${whose}, which does not run (store ${store})`
       : `${whose} at ${running.url}, process ${running.pid}`;
   }
-  const by = server.kind === 'team' ? '"throughline team join"' : server.by;
-  return `${hostsOf(server.url)}, named by ${by}`;
+  const hosts = hostsOf(server.url);
+  if (server.kind === 'named') return `${hosts}, named by ${server.by}`;
+  const { by, as } = server;
+  const whose = by === undefined ? hosts : `the server of ${by} at ${hosts}`;
+  return `${whose}, named by "throughline team join"${as === undefined ? '' : `, as ${as}`}`;
 }
 
 /** Returns the hosts and ports of one or several URLs, in lower case. */
@@ -79,22 +84,45 @@ function hostsOf(url: string): string {
 }
 
 const TEAM_FILE = 'team';
-const MAX_URL = 4096;
+const KEY_FILE = 'team.nk';
+const CA_FILE = 'team-ca.pem';
+const MAX_BYTES = 64 * 1024;
 
-function joinedTeam(stateDir: string): string | undefined {
-  const read = readRegularFile(join(stateDir, TEAM_FILE), MAX_URL);
-  return read instanceof Buffer ? read.toString('utf8').trim() || undefined : undefined;
+function joinedTeam(stateDir: string): JoinedServer | undefined {
+  const read = readRegularFile(join(stateDir, TEAM_FILE), MAX_BYTES);
+  const text = read instanceof Buffer ? read.toString('utf8').trim() : '';
+  if (text === '') return undefined;
+  // Before there were members, it was a URL alone.
+  return text.startsWith('{') ? JSON.parse(text) : { url: text, access: {} };
 }
 
-/** Names a server for good: it is used wherever `--nats` and `NATS_URL` name none. The URL may hold credentials. */
-export function joinTeam(stateDir: string, url: string): void {
-  makePrivateFolder(stateDir);
-  writePrivateFile(join(stateDir, TEAM_FILE), `${url}\n`);
+/** What a user joins with; of a server that asks for nothing only the URL. */
+export interface Joining extends Pick<JoinedServer, 'url' | 'as' | 'by'> {
+  readonly seed?: string | undefined;
+  /** Authorities in PEM. */
+  readonly ca?: string | undefined;
+  /** Of a server that someone else runs. */
+  readonly access?: NatsAccess | undefined;
+}
+
+/** Names a server for good in a folder of the user: it is used wherever `--nats` and `NATS_URL` name none. */
+export function joinTeam(folder: string, { url, as, by, seed, ca, access }: Joining): JoinedServer {
+  makePrivateFolder(folder);
+  const kept = (name: string, text: string | undefined) => {
+    if (text === undefined) return undefined;
+    const file = join(folder, name);
+    writePrivateFile(file, `${text}\n`);
+    return file;
+  };
+  const files = defined({ nkey: kept(KEY_FILE, seed), ca: kept(CA_FILE, ca) });
+  const joined = { url, ...defined({ as, by }), access: { ...access, ...files } };
+  kept(TEAM_FILE, JSON.stringify(joined));
+  return joined;
 }
 
 /** Returns the URL of the team's server that was left; `undefined` if none was joined. */
 export function leaveTeam(stateDir: string): string | undefined {
   const team = joinedTeam(stateDir);
-  rmSync(join(stateDir, TEAM_FILE), { force: true });
-  return team;
+  for (const name of [TEAM_FILE, KEY_FILE, CA_FILE]) rmSync(join(stateDir, name), { force: true });
+  return team?.url;
 }

@@ -91,7 +91,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     imports: ['contracts', 'engine/ports', 'shared', 'version.ts'],
   },
   'nats/server': {
-    holds: 'finds, installs and runs nats-server',
+    holds: 'finds, installs and runs nats-server, and says who may connect',
     imports: ['contracts', 'engine/files', 'shared'],
   },
   nats: {

@@ -115,6 +115,7 @@ const given = (): Readonly<Record<string, string>> => ({
   replacement: ids.other,
   tasks: join(folder, 'tasks.md'),
   url: HOSTILE,
+  name: HOSTILE,
 });
 
 /** Where that does not do: other arguments, one list for each run. */

@@ -20,6 +20,8 @@ const WITHOUT_JSON: Readonly<Record<string, string>> = {
   help: 'prints the help of a command',
   'team join': 'prints the URL that was given',
   'team leave': 'prints one line',
+  'team revoke': 'prints one line',
+  'team owner add': 'prints one line',
   pause: 'prints one line',
   resume: 'prints one line',
 };

@@ -42,9 +42,18 @@ it('a server is used that is named, else that of the joined team, else the own o
   const store = userStore(stateDir);
   const running = { url: server.url, pid: server.pid };
   expect(serverInUse(stateDir)).toEqual({ kind: 'own', store, running });
-  joinTeam(stateDir, 'nats://c:3');
-  expect(serverInUse(stateDir)).toEqual({ kind: 'team', url: 'nats://c:3' });
+  joinTeam(stateDir, { url: 'nats://c:3' });
+  expect(serverInUse(stateDir)).toEqual({ kind: 'team', url: 'nats://c:3', access: {} });
   expect(serverInUse(stateDir, named)).toMatchObject({ by: '--nats' });
+  joinTeam(stateDir, { url: 'tls://c:3', as: 'ann', by: 'bob@host', seed: 'SU', ca: 'PEM' });
+  const access = { nkey: join(stateDir, 'team.nk'), ca: join(stateDir, 'team-ca.pem') };
+  expect(serverInUse(stateDir)).toMatchObject({ url: 'tls://c:3', access });
+  expect(serverText(serverInUse(stateDir))).toBe(
+    'the server of bob@host at c:3, named by "throughline team join", as ann',
+  );
+  // As it was written before there were members.
+  await writeFile(join(stateDir, 'team'), 'nats://c:3\n');
+  expect(serverInUse(stateDir)).toEqual({ kind: 'team', url: 'nats://c:3', access: {} });
   expect(leaveTeam(stateDir)).toBe('nats://c:3');
   expect(serverInUse(stateDir)).toMatchObject({ kind: 'own' });
 });
@@ -64,7 +73,7 @@ it('an installation has one key, on every port, with every token, and while noth
   const keys = ['nats://Host', 'tls://host:4222/', 'token@host'].map((url) =>
     installationKey(serverInUse(stateDir, { nats: url })),
   );
-  joinTeam(stateDir, 'nats://host:4222');
+  joinTeam(stateDir, { url: 'nats://host:4222' });
   expect(new Set([...keys, installationKey(serverInUse(stateDir))])).toEqual(new Set(['named:host:4222']));
 });
 

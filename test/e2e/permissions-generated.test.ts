@@ -6,7 +6,7 @@ import type { SnapshotStore } from '../../src/engine/ports/session-log.js';
 import { stateToJson } from '../../src/memory/session/session-snapshot.js';
 import { DEFAULT_LIMITS } from '../../src/memory/session/session-state.js';
 import { connectNats } from '../../src/nats/connection/connect-nats.js';
-import { type Permissions, permissionsOf } from '../../src/nats/role-permissions.js';
+import { type Permissions, permissionsOf } from '../../src/nats/server/role-permissions.js';
 import { MemorySnapshotStore } from '../doubles/memory-snapshot-store.js';
 import { attemptsOn, mayPublish, type Names, repliesAt } from '../support/access-attempts.js';
 import { allRejected } from '../support/all-rejected.js';
@@ -28,7 +28,7 @@ const VICTIM: Names = { session: token('victim', 'session'), project: token('vpr
 const OWN: Names = { session: token('mine', 'session'), project: token('mproject', 'project') };
 const BOUND = ['--session', OWN.session];
 /** Those whose permissions name event logs. */
-const IN_SHARDS = new Set(['services', 'reader', 'guest', 'visitor']);
+const IN_SHARDS = new Set(['services', 'reader', 'guest', 'visitor', 'colleague']);
 const USERS: readonly TestUser[] = [
   { name: 'publisher', role: 'publisher' },
   { name: 'services', role: 'services' },
@@ -36,6 +36,8 @@ const USERS: readonly TestUser[] = [
   { name: 'operator', role: 'operator' },
   { name: 'guest', role: 'publisher', args: BOUND },
   { name: 'visitor', role: 'reader', args: BOUND },
+  { name: 'member', role: 'member' },
+  { name: 'colleague', role: 'member', args: BOUND },
 ];
 
 describe.each(LAYOUTS)('in the layout $layout', (layout) => {
@@ -176,10 +178,13 @@ describe.each(LAYOUTS)('in the layout $layout', (layout) => {
       }
     });
 
-    it.each(['publisher', 'reader'] as const)('the role %s is granted nothing of JetStream', (role) => {
-      const { publish } = permissionsOf(role, { inboxPrefix: '_INBOX' });
-      expect(publish.allow.filter((subject) => subject.startsWith('$JS') || subject === '>')).toEqual([]);
-    });
+    it.each(['publisher', 'reader', 'member'] as const)(
+      'the role %s is granted nothing of JetStream',
+      (role) => {
+        const { publish } = permissionsOf(role, { inboxPrefix: '_INBOX' });
+        expect(publish.allow.filter((subject) => subject.startsWith('$JS') || subject === '>')).toEqual([]);
+      },
+    );
 
     it('no user changes a result, though much was stored where it does not belong', async () => {
       const rejected = await allRejected(system.ports.rejected);
@@ -202,7 +207,7 @@ describe.each(LAYOUTS)('in the layout $layout', (layout) => {
           '{"seq":1,"batch":9,"next_by_subj":">"}',
           ...['{"multi_last":["session.victim.>"]}', '{"subjects_filter":">"}'],
         ];
-        for (const name of ['visitor', 'guest']) {
+        for (const name of ['visitor', 'guest', 'colleague']) {
           const connection = await connectedAs(name);
           const inbox = `_INBOX_${name}.stolen`;
           const heard: string[] = [];

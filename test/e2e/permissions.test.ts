@@ -27,6 +27,8 @@ const guarded = await ofFile(
     { name: 'operator', role: 'operator' },
     { name: 'guest', role: 'publisher', args: ['--session', 'mine'] },
     { name: 'visitor', role: 'reader', args: ['--session', 'mine'] },
+    { name: 'member', role: 'member' },
+    { name: 'colleague', role: 'member', args: ['--session', 'mine'] },
   ]),
 );
 const shutdown = new Shutdown();
@@ -266,7 +268,8 @@ describe('throughline admin permissions', () => {
 
 /**
  * What roles must not do: who, how, and subjects. A publisher neither hears nor makes events, a reader writes nothing and asks
- * JetStream for nothing, users of one session see no other, and an operator alone decides, retries, imports and erases.
+ * JetStream for nothing, a member does both, users of one session see no other, and an operator alone decides, retries, imports and
+ * erases.
  */
 const REFUSED = `
 publisher subscription session.demo.> session.> dispatch.> > _INBOX_services.> _INBOX.> prompt.compile compiled.demo
@@ -297,6 +300,17 @@ visitor publish $JS.API.STREAM.INFO.SESSION_mine $JS.API.DIRECT.GET.KV_session_s
 visitor publish $JS.API.DIRECT.GET.KV_session_snapshots
 reader subscription dispatch.> prompt.past tool.rejected-list session.>
 visitor subscription session.demo.> session.*.> compiled.demo compiled.* rejected.*.*
+member subscription dispatch.> > session.> _INBOX_services.> _INBOX.> _INBOX_publisher.> prompt.compile tool.task-add
+member publish session.demo.result.1 rejected.demo.implementer dispatch.demo.admin compiled.demo
+member publish $KV.session_snapshots.demo $JS.API.INFO $JS.API.STREAM.NAMES $JS.API.DIRECT.GET.SESSION_demo
+member publish $JS.API.STREAM.DELETE.SESSION_demo $JS.API.STREAM.SNAPSHOT.DISPATCH $JS.API.STREAM.MSG.GET.DISPATCH
+member publish proposal.accept proposal.reject learning.edit learning.retract learning.project.accepted
+member publish tool.session-forget tool.session-forget.demo tool.session-archive.demo tool.session-reopen.demo
+member publish tool.session-export tool.session-export.demo tool.session-import.demo tool.fact-erase.demo
+member publish tool.rejected-show tool.rejected-retry tool.rejected-remove tool.retention-set _INBOX_services.forged
+colleague publish tool.task-add tool.task-add.demo dispatch.demo.implementer prompt.compile tool.session-list
+colleague publish tool.session-archive.mine tool.session-forget.mine tool.session-export.mine tool.rejected-show
+colleague subscription session.demo.> session.*.> compiled.demo compiled.* rejected.*.*
 services publish $JS.API.STREAM.UPDATE.DISPATCH dispatch.demo.admin
 services subscription _INBOX_publisher.>
 operator publish session.demo.result.1 $JS.API.STREAM.DELETE.SESSION_demo

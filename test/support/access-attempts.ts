@@ -29,7 +29,7 @@ import {
   type Token,
 } from '../../src/contracts/names.js';
 import { REQUEST_NAMES, rowOf } from '../../src/contracts/requests.js';
-import type { Permissions } from '../../src/nats/role-permissions.js';
+import type { Permissions } from '../../src/nats/server/role-permissions.js';
 
 /** Everything that a user could try against a session and a project, made from the names and the verbs of NATS. */
 

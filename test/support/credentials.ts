@@ -10,7 +10,7 @@ import { nkeys } from 'nats';
 export interface CredentialsFolder extends AsyncDisposable {
   readonly path: string;
   write(name: string, text: string): Promise<string>;
-  /** An authority: `<name>.pem` and `<name>.key`. */
+  /** An authority: `<name>.pem` and `<name>.key`; also a self-signed certificate for 127.0.0.1. */
   authority(name: string): Promise<string>;
   /** A certificate for 127.0.0.1, or for `host`, by an authority. */
   certificate(name: string, authority: string, host?: string): Promise<{ cert: string; key: string }>;
@@ -29,7 +29,8 @@ export async function credentialsFolder(): Promise<CredentialsFolder> {
     },
     async authority(name) {
       const out = ['-keyout', `${name}.key`, '-out', `${name}.pem`];
-      await openssl('req', '-x509', ...newKey, ...out, '-days', '2', '-subj', `/CN=${name}`);
+      const san = ['-addext', 'subjectAltName=IP:127.0.0.1'];
+      await openssl('req', '-x509', ...newKey, ...out, '-days', '2', '-subj', `/CN=${name}`, ...san);
       return file(`${name}.pem`);
     },
     async certificate(name, authority, host = 'IP:127.0.0.1') {

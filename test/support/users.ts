@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { NatsAccess } from '../../src/nats/connection/nats-access.js';
-import type { AccessRole } from '../../src/nats/role-permissions.js';
+import type { AccessRole } from '../../src/nats/server/role-permissions.js';
 import { cli } from './cli.js';
 import { type PrivateNats, startPrivateNats } from './nats-server.js';
 

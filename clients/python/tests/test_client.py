@@ -17,7 +17,7 @@ import nats
 import throughline_memory
 from nats.aio.msg import Msg
 from throughline_memory import ThroughlineError
-from throughline_memory.discovery import OwnServer, named_server, own_server, token_of_named
+from throughline_memory.discovery import OwnServer, joined_access, named_server, own_server, token_of_named
 from throughline_memory.groups import spelled
 
 URL = os.environ["NATS_URL"]
@@ -256,7 +256,13 @@ class DiscoveryTest(unittest.TestCase):
             Path(state, "throughline").mkdir()
             Path(state, "throughline", "team").write_text("nats://team:4222\n")
             self.assertEqual(named_server(), "nats://team:4222")
+            self.assertEqual(joined_access(), {})
+            joined = {"url": "tls://team:4222", "as": "ann", "access": {"nkey": "/k", "inboxPrefix": "_INBOX_ann"}}
+            Path(state, "throughline", "team").write_text(json.dumps(joined))
+            self.assertEqual(named_server(), "tls://team:4222")
+            self.assertEqual(joined_access(), joined["access"])
             os.environ["NATS_URL"] = "nats://named:4222"
+            self.assertEqual(joined_access(), {})
             self.assertEqual(named_server(), "nats://named:4222")
             os.environ["NATS_TOKEN"] = "secret"
             self.assertEqual(token_of_named(), "secret")

@@ -49,6 +49,7 @@ export interface NatsConnectOptions {
 export async function connectNats(options: NatsConnectOptions): Promise<NatsConnection> {
   const shown = shownAddress(options.url);
   let requiresCertificate = false;
+  const joined = typeof options.url === 'object' && 'url' in options.url ? options.url : undefined;
   const settings: ConnectionOptions & DialOptions & { readonly pendingLimit: number } = {
     ...accessOptions(options.url, options.access ?? {}),
     greeted(greeting) {
@@ -71,7 +72,7 @@ export async function connectNats(options: NatsConnectOptions): Promise<NatsConn
   };
   const connection = await connect(settings).catch((cause: unknown) => {
     if (cause instanceof ThroughlineError) throw cause;
-    const fault = connectFault(cause, shown);
+    const fault = connectFault(cause, shown, joined);
     if (!requiresCertificate || fault.code !== 'unavailable') throw fault;
     // The server closes the connection after the client considers it established, so the client only sees silence.
     throw new ThroughlineError(
@@ -88,8 +89,7 @@ export async function connectNats(options: NatsConnectOptions): Promise<NatsConn
   }
   harden(connection, options.logger);
   void logStatus(connection, options.logger);
-  const prefix = options.access?.inboxPrefix;
-  if (prefix !== undefined) setInboxPrefix(connection, prefix);
+  if (settings.inboxPrefix !== undefined) setInboxPrefix(connection, settings.inboxPrefix);
   return connection;
 }
 

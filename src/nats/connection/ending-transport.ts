@@ -1,11 +1,12 @@
 import { createConnection, type Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import type { ConnectionOptions } from 'nats';
+import type { ConnectionOptions, TlsOptions } from 'nats';
 import { setTransportFactory } from 'nats/lib/nats-base-client/internal_mod.js';
 import { NodeTransport, nodeResolveHost } from 'nats/lib/src/node_transport.js';
 import { ThroughlineError } from '../../contracts/errors.js';
 
 const GREETED_WITHIN_MS = 800;
+const PROVEN: TlsOptions & { readonly rejectUnauthorized: boolean } = { rejectUnauthorized: false };
 const AGAIN = 'end it with "throughline down", then run "throughline up --detach"';
 
 interface Address {
@@ -51,7 +52,11 @@ class EndingTransport extends NodeTransport {
     if (located === undefined) return socket;
     try {
       // Another process may have taken the port since the server was located.
-      if (greeting.includes(located.greeting) && locate?.().pid === located.pid) return socket;
+      if (greeting.includes(located.greeting) && locate?.().pid === located.pid) {
+        // Its process proves who it is; its certificate is for other machines, and for their names of it.
+        this.options = { ...this.options, tls: PROVEN };
+        return socket;
+      }
       throw new ThroughlineError('unavailable', `${hostname}:${port} is not your server: ${AGAIN}`);
     } catch (error) {
       socket.destroy();

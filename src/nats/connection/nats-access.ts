@@ -6,12 +6,14 @@ import {
   type ConnectionOptions,
   credsAuthenticator,
   nkeyAuthenticator,
+  nkeys,
   type TlsOptions,
 } from 'nats';
 import { messageOf, ThroughlineError } from '../../contracts/errors.js';
 import { defined } from '../../shared/collections.js';
 import { withoutCredentials } from '../../shared/text.js';
 import { serverNameOf, serverOnStore, tokenOf } from '../server/server-store.js';
+import { OWNER } from '../server/team-members.js';
 import type { DialOptions } from './ending-transport.js';
 import { START_ONE } from './nats-errors.js';
 
@@ -45,12 +47,29 @@ export interface OwnStore {
   readonly store: string;
 }
 
-/** `nats://host:port`, several separated by commas; or the user's own server. */
-export type NatsAddress = string | OwnStore;
+/** The server that the user has joined, with the access that was recorded then. */
+export interface JoinedServer {
+  readonly url: string;
+  /** Whom the recorded credentials name; without them, those of the environment count. */
+  readonly as?: string | undefined;
+  /** Who runs it. */
+  readonly by?: string | undefined;
+  readonly access: NatsAccess;
+}
+
+/** `nats://host:port`, several separated by commas; the user's own server; or the one that the user has joined. */
+export type NatsAddress = string | OwnStore | JoinedServer;
 
 export function shownAddress(address: NatsAddress): string {
   if (typeof address === 'string') return withoutCredentials(address, HIDDEN);
+  if ('url' in address) return shownAddress(address.url);
   return serverOnStore(address.store)?.url ?? address.store;
+}
+
+/** Returns an address without what is recorded with it, and the access that counts. */
+function withRecorded(address: JoinedServer, given: NatsAccess): readonly [string, NatsAccess] {
+  const { user, password, token, nkey, creds, ...rest } = given;
+  return [address.url, { ...(address.as === undefined ? given : rest), ...address.access }];
 }
 
 interface Servers {
@@ -73,8 +92,12 @@ const PEM = /-----BEGIN [A-Z ]+-----/;
  *
  * @throws ThroughlineError `config_invalid`, with the variable's name: an unusable file, half a pair, two kinds of credentials
  */
-export function accessOptions(url: NatsAddress, given: NatsAccess): Partial<ConnectionOptions> & DialOptions {
-  if (typeof url !== 'string') return ownServerOptions(url, given);
+export function accessOptions(
+  address: NatsAddress,
+  around: NatsAccess,
+): Partial<ConnectionOptions> & DialOptions {
+  if (typeof address !== 'string' && 'store' in address) return ownServerOptions(address, around);
+  const [url, given] = typeof address === 'string' ? [address, around] : withRecorded(address, around);
   const { servers, access, tls: wanted } = serversOf(url, given);
   requireConsistent(access);
   const { user, password, token, inboxPrefix } = access;
@@ -99,8 +122,11 @@ function ownServerOptions({ store }: OwnStore, access: NatsAccess): Partial<Conn
   };
   return {
     servers: [located().address.host],
-    // Called at each attempt.
-    authenticator: () => ({ auth_token: tokenOf(store) ?? '' }),
+    // Called at each attempt. The token is also the owner's password on a server with members.
+    authenticator() {
+      const token = tokenOf(store) ?? '';
+      return { auth_token: token, user: OWNER, pass: token };
+    },
     locate() {
       const { address, pid } = located();
       const greeting = `"server_name":"${serverNameOf(store)}"`;
@@ -171,6 +197,12 @@ function requireConsistent({ user, password, token, nkey, creds, cert, key, inbo
       `THROUGHLINE_INBOX_PREFIX is ${JSON.stringify(inboxPrefix)}: use names of A-Z a-z 0-9 _ and -, separated by dots`,
     );
   }
+}
+
+/** Returns a new NKey of a user. */
+export function newUserKey(): { readonly key: string; readonly seed: string } {
+  const pair = nkeys.createUser();
+  return { key: pair.getPublicKey(), seed: new TextDecoder().decode(pair.getSeed()) };
 }
 
 function fileAuthenticator({ nkey, creds }: NatsAccess): Authenticator | undefined {

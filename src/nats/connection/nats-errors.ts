@@ -175,16 +175,35 @@ const AUTH_CODES: ReadonlySet<string> = new Set([
   NatsCode.BadCreds,
 ]);
 
-/** Maps the error of a failed connection attempt. `url` must not contain secrets. */
-export function connectFault(cause: unknown, url: string): ThroughlineError {
+/**
+ * Maps the error of a failed connection attempt. `url` must not contain secrets.
+ *
+ * @param joined set if `team join` has recorded the server, with whom its credentials name
+ */
+export function connectFault(
+  cause: unknown,
+  url: string,
+  joined?: { readonly as?: string | undefined },
+): ThroughlineError {
   const code = codeOf(cause);
   const text = messageOf(cause);
+  const again = `"throughline team join ${url}`;
   if (AUTH_CODES.has(code)) {
-    const message = `the NATS server at ${url} rejected the credentials (${text}): check NATS_USER and NATS_PASSWORD, NATS_TOKEN, NATS_NKEY or NATS_CREDS`;
+    const who = joined?.as === undefined ? 'the credentials' : `the key of ${joined.as}`;
+    const fix =
+      joined === undefined
+        ? 'check NATS_USER and NATS_PASSWORD, NATS_TOKEN, NATS_NKEY or NATS_CREDS'
+        : `ask for a new invitation ("throughline team rotate NAME" where the server runs), then ${again}"`;
+    const message = `the NATS server at ${url} rejected ${who} (${text}): ${fix}`;
     return new ThroughlineError('auth_failed', message, { cause });
   }
   if (TLS_CODE.test(code)) {
-    const message = `no TLS with the NATS server at ${url} (${code}: ${text}): check NATS_CA, NATS_CERT, NATS_KEY and THROUGHLINE_TLS_FIRST`;
+    const known =
+      code === NatsCode.ServerOptionNotAvailable
+        ? 'it has none now: ask the one who runs it'
+        : `${again} --ca FILE" names the authority of its certificate, which an invitation holds, too`;
+    const fix = joined === undefined ? 'check NATS_CA, NATS_CERT, NATS_KEY and THROUGHLINE_TLS_FIRST' : known;
+    const message = `no TLS with the NATS server at ${url} (${code}: ${text}): ${fix}`;
     return new ThroughlineError('tls_failed', message, { cause });
   }
   return new ThroughlineError('unavailable', `no NATS server answers at ${url} (${text}): ${START_ONE}`, {

@@ -68,7 +68,7 @@ async function examined(check: string, look: () => Promise<Finding[]>): Promise<
   }
 }
 
-const AS_OPERATOR =
+export const AS_OPERATOR =
   'run it as a user with the role operator; a reader sees the same with "nats req tool.health-show {}"';
 
 /** Reports the error that prevented all checks; its message contains the fix if that depends on the configuration. */

@@ -27,7 +27,10 @@ export function isRunning({ pid, started }: ProcessIdentity): boolean {
  * @returns false, without a signal, if the process has ended, belongs to another user, or cannot be identified
  * @throws the system's error, except for a process that has just ended
  */
-export function signalRecorded({ pid, started }: ProcessIdentity, signal: 'SIGTERM' | 'SIGKILL'): boolean {
+export function signalRecorded(
+  { pid, started }: ProcessIdentity,
+  signal: 'SIGTERM' | 'SIGKILL' | 'SIGHUP',
+): boolean {
   if (!Number.isSafeInteger(pid) || pid <= 1 || !started) return false;
   if (!isRunning({ pid, started }) || !belongsToUs(pid)) return false;
   try {

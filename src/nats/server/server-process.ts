@@ -8,15 +8,18 @@ import { messageOf, systemCode, ThroughlineError } from '../../contracts/errors.
 import { openToAppend, writePrivateFile } from '../../engine/files/user-state.js';
 import type { NatsServerSource } from './install-server.js';
 import { identityOf } from './process-identity.js';
-import { lockStore, type StoreLock, serverNameOf } from './server-store.js';
+import { lockStore, type StoreLock, serverNameOf, signalHolder, storeUse } from './server-store.js';
 import { makeFolder } from './server-version.js';
+import { ACCESS_FILE, writeAccess } from './team-members.js';
 
 export interface StartOptions {
   /** From `findNatsServer`. */
   readonly source: NatsServerSource;
   /** Directory of JetStream's data, `nats-server.conf` and `nats-server.log`; created if missing, never removed. */
   readonly storeDir: string;
-  /** Port on 127.0.0.1. Default: any free one. */
+  /** Address that it listens on. Default: 127.0.0.1. */
+  readonly host?: string | undefined;
+  /** Default: any free one. */
   readonly port?: number | undefined;
   /** Takes the next free port if another program has `port`. */
   readonly orNext?: boolean | undefined;
@@ -43,7 +46,9 @@ export interface RunningServer {
   kill(): Promise<void>;
 }
 
-const HOST = '127.0.0.1';
+const LOOPBACK = '127.0.0.1';
+const CONFIG = 'nats-server.conf';
+const LOG = 'nats-server.log';
 /** The server reads its store before it answers: ten thousand streams take ten seconds, more on a busy machine. */
 const READY_WITHIN_MS = 60_000;
 const POLL_MS = 4;
@@ -62,7 +67,7 @@ export async function startNatsServer(options: StartOptions): Promise<RunningSer
   const lock = await inStore(storeDir, () => lockStore(storeDir, options.log));
   try {
     // A server that was left on the store has ended by now, and given back its port.
-    const port = options.orNext ? await freePort(options.port ?? 0) : options.port;
+    const port = options.orNext ? await freePort(options.port ?? 0, options.host) : options.port;
     return await startOnStore(storeDir, lock, { ...options, port });
   } catch (error) {
     lock.release();
@@ -75,8 +80,8 @@ async function startOnStore(
   lock: StoreLock,
   options: StartOptions,
 ): Promise<RunningServer> {
-  const configFile = join(storeDir, 'nats-server.conf');
-  const logFile = join(storeDir, 'nats-server.log');
+  const configFile = join(storeDir, CONFIG);
+  const logFile = join(storeDir, LOG);
   const log = await inStore(storeDir, () => {
     // It may contain a token.
     writePrivateFile(configFile, serverConfig(storeDir, options));
@@ -89,7 +94,7 @@ async function startOnStore(
   try {
     // From here on either process holds the lock. One that could not be started has no number.
     if (pid > 0) await inStore(storeDir, () => lock.note({ server: identityOf(pid) }));
-    const url = await untilReady(storeDir, child);
+    const url = await untilReady(storeDir, child, options.host);
     if (url === undefined) throw await startFault(child, logFile, () => textFrom(log, logged), options);
     await inStore(storeDir, () => lock.note({ url }));
     options.log?.(`nats-server is ready at ${url}, with its store in ${storeDir}`);
@@ -161,10 +166,10 @@ function startChild(path: string, args: readonly string[], logFd: number, onExit
   };
 }
 
-function serverConfig(storeDir: string, { port, extraConfig = '' }: StartOptions): string {
+function serverConfig(storeDir: string, { host = LOOPBACK, port, extraConfig = '' }: StartOptions): string {
   return [
     `server_name: ${JSON.stringify(serverNameOf(storeDir))}`,
-    `host: ${HOST}`,
+    `host: ${JSON.stringify(host)}`,
     `port: ${port || -1}`,
     `ports_file_dir: ${JSON.stringify(storeDir)}`,
     `jetstream { store_dir: ${JSON.stringify(storeDir)} }`,
@@ -172,13 +177,59 @@ function serverConfig(storeDir: string, { port, extraConfig = '' }: StartOptions
   ].join('\n');
 }
 
+function isWildcard(host: string): boolean {
+  return host === '0.0.0.0' || host === '::';
+}
+
+const RELOADED = /Reloaded server configuration|Failed to reload.*/;
+const RELOADED_WITHIN_MS = 5000;
+
+/**
+ * Has the running server on a store take who may connect from the store again; without one, the next start does.
+ *
+ * @throws ThroughlineError `unavailable` if the server does not take it
+ */
+export async function reloadAccess(storeDir: string): Promise<void> {
+  writeAccess(storeDir);
+  const { server } = storeUse(storeDir) ?? {};
+  if (server === undefined) return;
+  const restart = 'run "throughline down", then "throughline up --detach"';
+  if (!readFileSync(join(storeDir, CONFIG), 'utf8').includes(ACCESS_FILE))
+    throw new ThroughlineError('unavailable', `an older version started the server: ${restart}`);
+  const log = openToAppend(join(storeDir, LOG));
+  try {
+    const before = fstatSync(log).size;
+    signalHolder(storeDir, server, 'SIGHUP');
+    const deadline = performance.now() + RELOADED_WITHIN_MS;
+    for (;;) {
+      const [said] = RELOADED.exec(textFrom(log, before)) ?? [];
+      if (said?.startsWith('Reloaded')) return;
+      if (said !== undefined || performance.now() > deadline)
+        throw new ThroughlineError(
+          'unavailable',
+          `the server did not take its changed members (${said ?? 'it does not answer'}): ${restart}`,
+        );
+      await sleep(POLL_MS);
+    }
+  } finally {
+    closeSync(log);
+  }
+}
+
 /** Waits for the file in which a ready server lists its URLs; `undefined` if the server ends first, or time is up. */
-async function untilReady(storeDir: string, child: ServerChild): Promise<string | undefined> {
+async function untilReady(
+  storeDir: string,
+  child: ServerChild,
+  host = LOOPBACK,
+): Promise<string | undefined> {
   const deadline = performance.now() + READY_WITHIN_MS;
   while (child.exit() === undefined && performance.now() < deadline) {
     for (const file of portsFiles(storeDir)) {
       const url = urlIn(file);
-      if (url !== undefined) return url;
+      if (url === undefined) continue;
+      // Of all the addresses that it listens on, its own user takes loopback.
+      const { port } = new URL(url);
+      return `nats://${isWildcard(host) ? LOOPBACK : host}:${port}`;
     }
     await sleep(POLL_MS);
   }
@@ -204,15 +255,15 @@ async function startFault(
   child: ServerChild,
   logFile: string,
   logged: () => string,
-  { port }: StartOptions,
+  { host = LOOPBACK, port }: StartOptions,
 ): Promise<ThroughlineError> {
   const hasEnded = child.exit() !== undefined;
-  const problem = port && hasEnded ? await portProblem(port) : undefined;
+  const problem = port && hasEnded ? await portProblem(port, host) : undefined;
   if (problem !== undefined) {
     const what = problem === 'EADDRINUSE' ? 'is in use' : `cannot be used (${problem})`;
     return new ThroughlineError(
       'config_invalid',
-      `port ${port} on ${HOST} ${what}: choose another with --port, or stop what listens there`,
+      `port ${port} on ${host} ${what}: choose another with --port, or stop what listens there`,
       { details: { port, problem } },
     );
   }
@@ -226,21 +277,21 @@ async function startFault(
   });
 }
 
-/** Returns the system's code (`EADDRINUSE`, `EACCES`, …) if nothing can listen on a port of 127.0.0.1; undefined if it is free. */
-export function portProblem(port: number): Promise<string | undefined> {
+/** Returns the system's code (`EADDRINUSE`, `EACCES`, …) if nothing can listen on a port; undefined if it is free. */
+export function portProblem(port: number, host = LOOPBACK): Promise<string | undefined> {
   return new Promise((resolve) => {
     const server = createServer();
     server.once('error', (fault: NodeJS.ErrnoException) => resolve(fault.code ?? fault.message));
-    server.listen(port, HOST, () => server.close(() => resolve(undefined)));
+    server.listen(port, host, () => server.close(() => resolve(undefined)));
   });
 }
 
 const PORTS = 100;
 const MAX_PORT = 65_535;
 
-async function freePort(wanted: number): Promise<number> {
+async function freePort(wanted: number, host?: string): Promise<number> {
   for (let port = wanted; port < wanted + PORTS && port <= MAX_PORT; port += 1)
-    if ((await portProblem(port)) !== 'EADDRINUSE') return port;
+    if ((await portProblem(port, host)) !== 'EADDRINUSE') return port;
   return wanted;
 }
 

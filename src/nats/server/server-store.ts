@@ -80,13 +80,6 @@ export function serverOnStore(storeDir: string): ProvenServer | undefined {
   return listener === undefined || listener === user ? { url, pid: server.pid } : undefined;
 }
 
-/** Returns the URL of the server on a store for other clients, with its token; empty if it does not run. */
-export function urlWithToken(storeDir: string): string {
-  const url = serverOnStore(storeDir)?.url ?? '';
-  const token = tokenOf(storeDir);
-  return token === undefined ? url : url.replace('://', `://${token}@`);
-}
-
 /** Returns the user whose process listens on a TCP port of 127.0.0.1; `undefined` if there is none, or the system does not say. */
 export function listenerOf(port: number): number | undefined {
   if (process.platform !== 'linux') return undefined;
@@ -180,7 +173,11 @@ function inUse(storeDir: string, use: StoreUse): ThroughlineError {
 }
 
 /** Signals a store's process; one that has just ended is not a fault. Throws `store_in_use` if it may not be signalled. */
-export function signalHolder(storeDir: string, holder: ProcessIdentity, signal: 'SIGTERM' | 'SIGKILL'): void {
+export function signalHolder(
+  storeDir: string,
+  holder: ProcessIdentity,
+  signal: 'SIGTERM' | 'SIGKILL' | 'SIGHUP',
+): void {
   let cause: unknown;
   try {
     if (signalRecorded(holder, signal) || !isRunning(holder)) return;
@@ -240,6 +237,15 @@ export function tokenOf(storeDir: string, file = TOKEN_FILE): string | undefined
   const read = readRegularFile(join(storeDir, file), MAX_NOTE);
   const token = read instanceof Buffer ? read.toString('utf8').trim() : '';
   return /^[\w-]{16,256}$/.test(token) ? token : undefined;
+}
+
+/** Returns the token of a store, and makes one if it has none. */
+export function keptToken(storeDir: string, file = TOKEN_FILE): string {
+  const token = tokenOf(storeDir, file);
+  if (token !== undefined) return token;
+  const made = randomBytes(24).toString('base64url');
+  writePrivateFile(join(storeDir, file), `${made}\n`);
+  return made;
 }
 
 /** Returns `undefined` for a missing or unreadable note, such as one from a power failure. */

@@ -18,7 +18,7 @@ import nats
 from nats.aio.client import Client as Nats
 
 from . import types as t
-from .discovery import OwnServer, named_server, own_server, token_of_named, unreached
+from .discovery import OwnServer, joined_access, named_server, own_server, token_of_named, unreached
 from .errors import ThroughlineError, error_of, refusal_of
 from .groups import spelled
 from .methods import ClientTools, Learnings, Proposals, Runs, Tools, Traces
@@ -69,6 +69,12 @@ def connect(
     """
     if (url or token or user or creds or nkey) is None:
         token = token_of_named()
+        joined = joined_access()
+        user, password = joined.get("user"), joined.get("password")
+        creds, nkey = joined.get("creds"), joined.get("nkey")
+        inbox_prefix = joined.get("inboxPrefix", inbox_prefix)
+        if tls is None and "ca" in joined:
+            tls = ssl.create_default_context(cafile=joined["ca"])
     url = url or named_server()
     nats = Nats if url else OwnServer
     if url is None:

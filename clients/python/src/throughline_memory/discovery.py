@@ -2,6 +2,7 @@
 
 import json
 import os
+import ssl
 import subprocess
 import sys
 from pathlib import Path
@@ -26,7 +27,18 @@ def _state_dir() -> Path:
 
 def named_server() -> str | None:
     """Returns the URL of `NATS_URL`, or else of `throughline team join`."""
-    return os.environ.get("NATS_URL") or _text(_state_dir() / "team") or None
+    return os.environ.get("NATS_URL") or _joined().get("url")
+
+
+def joined_access() -> dict[str, str]:
+    """Returns what `throughline team join` has recorded beside the URL; nothing where `NATS_URL` names a server."""
+    return {} if os.environ.get("NATS_URL") else _joined().get("access", {})
+
+
+def _joined() -> dict[str, Any]:
+    text = _text(_state_dir() / "team")
+    # Before there were members, it was a URL alone.
+    return json.loads(text) if text.startswith("{") else {"url": text or None}
 
 
 def token_of_named() -> str | None:
@@ -111,8 +123,18 @@ class OwnServer(Nats):
         if self._current_server.uri.netloc != place.netloc:
             self._current_server.uri = place
             raise ConnectionRefusedError(f"the server has moved to {url}")
-        self.options["token"] = token
+        has_members = '"members"' in _text(_state_dir() / "server" / "throughline-team.json")
+        user = "owner" if token and has_members else None
+        self.options |= {"token": token, "user": user, "password": user and token}
         await super()._process_connect_init()
+
+    @property
+    def ssl_context(self) -> ssl.SSLContext:
+        """Trusts any certificate: the process is proven by then, and its certificate is for other machines."""
+        context = ssl.create_default_context()
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+        return context
 
     async def _process_info(self, info: dict[str, Any], initial_connection: bool = False) -> None:
         """Its greeting: nothing has been sent yet."""

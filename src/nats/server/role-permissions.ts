@@ -1,15 +1,16 @@
-import { ROLES } from '../contracts/kinds.js';
-import * as names from '../contracts/names.js';
-import { REQUEST_NAMES, type RequestName, rowOf } from '../contracts/requests.js';
+import { ROLES } from '../../contracts/kinds.js';
+import * as names from '../../contracts/names.js';
+import { REQUEST_NAMES, type RequestName, rowOf } from '../../contracts/requests.js';
 
 /**
  * Roles and their least privileges as NATS users. `publisher`: runs agents; `reader`: only reads, by requests and pushed
- * events; `services`: the services; `operator`: a person who also manages results and sessions, and makes backups.
+ * events; `member`: a person of a team and their agents, who do both; `services`: the services; `operator`: a person who also
+ * manages results and sessions, and makes backups.
  *
  * NATS does not check the reply subject of a request: a user who may read a stream can have the answer sent to JetStream as a
- * request, and any stream of the account deleted. So publishers and readers get nothing of `$JS.API`, and operators are trusted.
+ * request, and any stream of the account deleted. So only services and operators get something of `$JS.API`, and are trusted.
  */
-export const ACCESS_ROLES = ['publisher', 'reader', 'services', 'operator'] as const;
+export const ACCESS_ROLES = ['publisher', 'reader', 'member', 'services', 'operator'] as const;
 export type AccessRole = (typeof ACCESS_ROLES)[number];
 
 export interface Permissions {
@@ -21,8 +22,8 @@ export interface Permissions {
 
 interface PermissionOptions {
   readonly inboxPrefix: string;
-  /** Restricts publishers and readers to these sessions. Default: all. */
-  readonly sessions?: readonly names.Token[];
+  /** Restricts publishers, readers and members to these sessions. Default: all. */
+  readonly sessions?: readonly names.Token[] | undefined;
 }
 
 export function permissionsOf(role: AccessRole, { inboxPrefix, sessions }: PermissionOptions): Permissions {
@@ -34,6 +35,15 @@ export function permissionsOf(role: AccessRole, { inboxPrefix, sessions }: Permi
   };
 }
 
+/** Writes permissions with the field names of the NATS server configuration. */
+export function permissionsBlock({ publish, subscribe, allowResponses }: Permissions): object {
+  return {
+    publish: { allow: publish.allow, ...(publish.deny.length > 0 && { deny: publish.deny }) },
+    subscribe: { allow: subscribe.allow },
+    ...(allowResponses && { allow_responses: { max: 1, expires: '1m' } }),
+  };
+}
+
 interface Grant {
   readonly publish: readonly string[];
   readonly deny?: readonly string[];
@@ -41,14 +51,13 @@ interface Grant {
 }
 
 const GRANTS: Readonly<Record<AccessRole, (sessions: readonly names.Token[] | undefined) => Grant>> = {
-  publisher: (sessions) => ({
-    publish: publishing(sessions),
-    deny:
-      sessions === undefined
-        ? NOT_FOR_AGENTS.flatMap(bothWays)
-        : requestsOf(sessions, NOT_FOR_AGENTS.filter(isOfSession)),
-  }),
+  publisher: (sessions) => ({ publish: publishing(sessions), deny: notForAgents(sessions) }),
   reader: (sessions) => ({ publish: reading(sessions), subscribe: eventsOf(sessions) }),
+  member: (sessions) => ({
+    publish: [...publishing(sessions), ...reading(sessions)],
+    deny: notForAgents(sessions),
+    subscribe: eventsOf(sessions),
+  }),
   services: () => ({
     publish: [
       ...[
@@ -124,6 +133,11 @@ const isWide = (name: RequestName) => rowOf(name).scope === 'no session';
 
 /** Tools that erase, or show stored events and unredacted results. */
 const NOT_FOR_AGENTS = REQUEST_NAMES.filter((name) => isTool(name) && !rowOf(name).agents);
+
+function notForAgents(sessions: readonly names.Token[] | undefined): string[] {
+  if (sessions === undefined) return NOT_FOR_AGENTS.flatMap(bothWays);
+  return requestsOf(sessions, NOT_FOR_AGENTS.filter(isOfSession));
+}
 
 const REQUESTS = [...REQUEST_NAMES.filter((name) => isOfSession(name) && !isTool(name)), 'tool.*'];
 

@@ -1,0 +1,177 @@
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { expect, it } from 'vitest';
+import { silentLogger } from '../../src/engine/ports/logger-and-clock.js';
+import { connectNats, onConnectionState } from '../../src/nats/connection/connect-nats.js';
+import { serverOnStore } from '../../src/nats/server/server-store.js';
+import { cacheDirOf } from '../../src/nats/server/server-version.js';
+import { cli, startCli } from '../support/cli.js';
+import { credentialsFolder } from '../support/credentials.js';
+import { freePort } from '../support/free-port.js';
+import { connectMcp, MCP_WAYS } from '../support/mcp-clients.js';
+import { afterTest, folderOfTest, ofFile } from '../support/of-file.js';
+import { soon } from '../support/soon.js';
+
+/** Bob shares his server by TLS; Ann has another home. */
+
+const files = await ofFile(credentialsFolder());
+const cert = await files.authority('server');
+const key = cert.replace(/pem$/, 'key');
+const other = await files.authority('other');
+
+async function person() {
+  const home = await folderOfTest();
+  const env = {
+    ...{
+      HOME: home,
+      XDG_STATE_HOME: join(home, 'state'),
+      XDG_CACHE_HOME: dirname(cacheDirOf(process.env, homedir())),
+    },
+    THROUGHLINE_SESSION: 'demo',
+  };
+  const state = join(env.XDG_STATE_HOME, 'throughline');
+  const run = (args: readonly string[], input = '') => cli(args, { env, cwd: home, input });
+  return { env, home, state, store: join(state, 'server'), run };
+}
+
+/** Bob, with a server that he shares. */
+async function sharing(...how: string[]) {
+  const bob = await person();
+  afterTest(() => bob.run(['down']));
+  const port = await freePort('127.0.0.1');
+  const up = ['up', '--detach', '--no-inspector', '--port', String(port), '--listen', '127.0.0.1', ...how];
+  expect(await bob.run(up)).toMatchObject({ code: 0 });
+  return { ...bob, port };
+}
+
+const TLS = ['--tls-cert', cert, '--tls-key', key];
+
+/** The two lines of `team invite`. */
+function invitationIn(stdout: string) {
+  const [command = '', invitation = ''] = stdout.trim().split('\n');
+  return { url: command.replace('throughline team join ', ''), invitation };
+}
+
+it('up listens on another address only with TLS, or with --no-tls', async () => {
+  const { run } = await person();
+  for (const args of [[], ['--tls-cert', cert], ['--no-auth', '--no-tls']])
+    expect(await run(['up', '--detach', '--listen', '0.0.0.0', ...args])).toMatchObject({ code: 2 });
+  const { stderr } = await run(['up', '--listen', '0.0.0.0']);
+  expect(stderr).toMatch(/add --tls-cert FILE --tls-key FILE, or --no-tls/);
+  expect(await run(['up', '--no-tls'])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('--listen'),
+  });
+});
+
+it('an invited colleague reads and decides after one command, and the decision is in the start of a session', async () => {
+  const bob = await sharing(...TLS);
+  const ann = await person();
+  await using agent = await connectMcp(MCP_WAYS[0], { env: bob.env, cwd: bob.home });
+  const note = (content: string) => agent.call('note', { action: 'note', content });
+  const following = startCli(['log', 'demo', '-f'], bob.env, bob.home);
+  let isFollowing = false;
+  void following.then(() => {
+    isFollowing = true;
+  });
+  await soon(async () => {
+    expect(await note('Before')).toMatchObject({ isError: false });
+    expect(isFollowing).toBe(true);
+  });
+  await using follower = await following;
+  const before = performance.now();
+  const { url, invitation } = invitationIn((await bob.run(['team', 'invite', 'ann'])).stdout);
+  expect(url).toBe(`tls://127.0.0.1:${bob.port}`);
+
+  // Everyone is asked for a key from now on, and bob's own processes have theirs.
+  expect(await note('After')).toMatchObject({ isError: false });
+  await soon(() => expect(follower.stdout()).toContain('After'));
+  expect(performance.now() - before).toBeLessThan(5000);
+
+  expect(await ann.run(['team', 'join', url.replace('tls:', 'nats:')], invitation)).toMatchObject({
+    code: 0,
+    stdout: `throughline team joined ${url} as ann\n`,
+  });
+  for (const name of await readdir(ann.state))
+    expect((await stat(join(ann.state, name))).mode & 0o077).toBe(0);
+  expect((await ann.run(['note', 'add', 'Decided: The parser is recursive'])).code).toBe(0);
+  const { stdout } = await bob.run(['prompt', '--kind', 'session-start']);
+  expect(stdout).toContain('The parser is recursive');
+  expect((await ann.run(['doctor'])).stdout).toMatch(/^ok {4}server in use: the server of .*, as ann\n/);
+  const members = JSON.parse((await bob.run(['team', 'members', '--json'])).stdout);
+  expect(members).toEqual([{ name: 'ann', key: expect.stringMatching(/^U/), since: expect.any(String) }]);
+  const [, seed = ''] = /(SU[A-Z2-7]{56})/.exec(await readFile(join(ann.state, 'team.nk'), 'utf8')) ?? [];
+  for (const name of await readdir(bob.store))
+    if (/throughline|\.conf$/.test(name))
+      expect(await readFile(join(bob.store, name), 'utf8')).not.toContain(seed);
+
+  // Ann may work, but not decide what becomes of a session.
+  for (const args of [
+    ['session', 'rm', 'demo', '--yes', '--unattended'],
+    ['session', 'archive', 'demo', '--reason', 'x'],
+    ['session', 'export', 'demo'],
+    ['team', 'members'],
+  ])
+    expect(await ann.run(args)).toMatchObject({ code: expect.toSatisfy((code) => code !== 0) });
+  await bob.run(['team', 'owner', 'add', 'ann']);
+  expect(await ann.run(['session', 'archive', 'demo', '--reason', 'x'])).toMatchObject({ code: 0 });
+
+  // It starts as before, and knows its members.
+  await bob.run(['down']);
+  expect((await bob.run(['up', '--detach', '--no-inspector'])).stdout).toContain(`:${bob.port} `);
+  expect(await ann.run(['status'])).toMatchObject({ code: 0 });
+  expect(await bob.run(['up', '--detach', '--no-auth'])).toMatchObject({ code: 2 });
+});
+
+it('a revoked or replaced key ends within a second, and the errors of a join name the fix', async () => {
+  const bob = await sharing(...TLS);
+  const ann = await person();
+  const first = invitationIn((await bob.run(['team', 'invite', 'ann', '--session', 'demo'])).stdout);
+  const join_ = (args: readonly string[], input?: string) => ann.run(['team', 'join', ...args], input);
+  expect(await join_([first.url])).toMatchObject({ stderr: expect.stringContaining('--ca FILE') });
+  expect(await join_([first.url, '--ca', other])).toMatchObject({
+    stderr: expect.stringContaining('tls_failed'),
+  });
+  expect(await join_([first.url, '--ca', cert])).toMatchObject({
+    stderr: expect.stringContaining('invitation'),
+  });
+  expect(await join_([first.url], first.invitation.slice(0, -40))).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('copy all of the line that begins with tli_'),
+  });
+  expect(await readdir(ann.state)).not.toContain('team');
+  expect(await join_([], first.invitation)).toMatchObject({ code: 0 });
+  expect(await ann.run(['note', 'add', '-s', 'another', 'x'])).toMatchObject({
+    stderr: expect.stringContaining('permission_denied'),
+  });
+
+  const joined = JSON.parse(await readFile(join(ann.state, 'team'), 'utf8'));
+  const connection = await connectNats({ url: joined, name: 'ann', logger: silentLogger });
+  afterTest(() => connection.close());
+  const cut = new Promise<number>((resolve) => {
+    onConnectionState(connection, (isConnected) => isConnected || resolve(performance.now()));
+  });
+  const revokedAt = performance.now();
+  expect((await bob.run(['team', 'revoke', 'ann'])).stdout).toBe('throughline team revoked ann\n');
+  expect((await cut) - revokedAt).toBeLessThan(1000);
+  expect(await ann.run(['status'])).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/rejected the key of ann .*ask for a new invitation/),
+  });
+
+  const second = invitationIn((await bob.run(['team', 'invite', 'ann'])).stdout);
+  expect(await join_([], first.invitation)).toMatchObject({ stderr: expect.stringContaining('auth_failed') });
+  await join_([], second.invitation);
+  const third = invitationIn((await bob.run(['team', 'rotate', 'ann'])).stdout);
+  expect((await ann.run(['status'])).stderr).toContain('auth_failed');
+  // An open connection takes the new key when it is there.
+  await join_([], third.invitation);
+  await soon(() => expect(connection.flush()).resolves.toBeUndefined());
+  expect(await bob.run(['team', 'revoke', 'eve'])).toMatchObject({
+    stderr: expect.stringContaining('members: ann'),
+  });
+  expect((await ann.run(['team', 'leave'])).stdout).toBe(`throughline team left ${third.url}\n`);
+  expect(await readdir(ann.state)).not.toContain('team.nk');
+  expect(serverOnStore(bob.store)).toBeDefined();
+});
