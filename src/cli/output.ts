@@ -107,24 +107,24 @@ export async function agreed(question: string, signal?: AbortSignal): Promise<bo
   }
 }
 
-/** Returns what the person at the terminal types, without showing it. @throws Interrupted by Ctrl-C */
-export async function hiddenAnswer(question: string): Promise<string> {
-  const [{ createInterface }, { Writable }] = await Promise.all([
-    import('node:readline'),
-    import('node:stream'),
-  ]);
+/** Returns what a person types without showing it; without a terminal, all of standard input. @throws Interrupted by Ctrl-C */
+export async function secretAnswer(question: string): Promise<string> {
+  const { text } = await import('node:stream/consumers');
+  if (!canAsk()) return (await text(process.stdin)).trim();
+  const { createInterface } = await import('node:readline');
   process.stderr.write(question);
-  // As a terminal it takes the echo over from the system, and writes it here.
-  const output = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const lines = createInterface({ input: process.stdin, output, terminal: true });
+  // A terminal without an output echoes nothing.
+  const lines = createInterface({ input: process.stdin, terminal: true });
   return new Promise((resolve, reject) => {
     lines.once('line', (line) => {
+      resolve(line.trim());
       lines.close();
-      process.stderr.write('\n');
-      resolve(line);
     });
     lines.once('SIGINT', () => lines.close());
-    lines.once('close', () => reject(new Interrupted(130)));
+    lines.once('close', () => {
+      process.stderr.write('\n');
+      reject(new Interrupted(130));
+    });
   });
 }
 

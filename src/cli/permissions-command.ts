@@ -31,10 +31,7 @@ export function permissionsCommand(program: Command): void {
     .command('permissions')
     .description(
       'Prints a permissions block for a user in the configuration of nats-server.\n\n' +
-        'Set THROUGHLINE_INBOX_PREFIX of each process to the prefix that its user may listen to.\n' +
-        'NATS wildcards stand for whole tokens: no permission can say "all sessions that begin with team-".\n\n' +
-        'NATS does not check the reply subject of a request. So an operator, who may read streams, can redirect a reply to\n' +
-        'JetStream and delete any stream of the account. Publishers, readers and members cannot.',
+        'Set THROUGHLINE_INBOX_PREFIX of each process to the prefix that its user may listen to.',
     )
     .addOption(
       new Option('--role <role>', 'the role: --help lists what each may do')

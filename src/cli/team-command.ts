@@ -2,7 +2,6 @@ import { X509Certificate } from 'node:crypto';
 import { readFileSync, rmSync } from 'node:fs';
 import { hostname, userInfo } from 'node:os';
 import { basename, join, resolve } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { stateDirOf } from '../config/config.js';
 import { type Joining, joinTeam, leaveTeam, serverText } from '../config/user-server.js';
 import { ThroughlineError, usageError } from '../contracts/errors.js';
@@ -15,7 +14,6 @@ import {
   inboxOf,
   invitationText,
   keepSharing,
-  type Listening,
   type Member,
   readInvitation,
   sharingOf,
@@ -24,7 +22,7 @@ import { keepTrying } from '../sdk/keep-trying.js';
 import type { Command, Flags, Texts } from './cli-command.js';
 import { type Cli, cliOf, note, out, withClient, withConnection } from './command-context.js';
 import { readNamed } from './option-parsers.js';
-import { canAsk, hiddenAnswer, table } from './output.js';
+import { secretAnswer, table } from './output.js';
 
 export function teamCommand(program: Command): void {
   const team = program
@@ -39,14 +37,14 @@ export function teamCommand(program: Command): void {
   addJoining(team);
 }
 
-const JSON_OPTION = ['--json', 'print {name, url, invitation} as JSON'] as const;
-const ADDRESS_OPTION = ['--address <host>', 'name or address by which others reach this machine'] as const;
+interface InviteOptions extends Texts<'ca'> {
+  readonly session?: readonly string[];
+}
+
 const CA_OPTION = [
   '--ca <file>',
-  'authority of the certificate, in PEM, if other machines do not know it',
+  'authority of the certificate, in PEM, if the other machine does not know it',
 ] as const;
-
-type InviteOptions = Flags<'json'> & Texts<'address' | 'ca'> & { readonly session?: readonly string[] };
 
 function addInvitations(team: Command): void {
   team
@@ -59,9 +57,7 @@ function addInvitations(team: Command): void {
     )
     .argument('<name>', 'who is invited')
     .option('-s, --session <name...>', 'only these sessions, which need not exist yet')
-    .option(...ADDRESS_OPTION)
     .option(...CA_OPTION)
-    .option(...JSON_OPTION)
     .examples('throughline team invite ann', 'throughline team invite bob --session demo api')
     .action(async (name: string, options: InviteOptions, command: Command) => {
       const sessions = options.session?.map((session) => token(session, '--session'));
@@ -74,12 +70,9 @@ function addInvitations(team: Command): void {
 
   team
     .command('rotate')
-    .summary("replace a member's key")
-    .description("Replaces a member's key, and prints a new invitation. The old key ends at once.")
+    .description('Ends the key of a member, and prints a new invitation.')
     .argument('<name>', 'the member')
-    .option(...ADDRESS_OPTION)
     .option(...CA_OPTION)
-    .option(...JSON_OPTION)
     .examples('throughline team rotate ann')
     .action((name: string, options: InviteOptions, command: Command) =>
       invite(cliOf(command), options, (members) => memberOf(members, name)),
@@ -92,26 +85,35 @@ async function invite(
   options: InviteOptions,
   find: (members: readonly Member[]) => Omit<Member, 'key'>,
 ): Promise<void> {
-  const store = ownStoreOf(cli);
-  const { listen } = sharingOf(store);
-  const ca = (await authority(options)) ?? selfSigned(listen);
-  const host = options.address ?? addressFor(listen);
+  const given = await authority(options);
   const { key, seed } = newUserKey();
   let name = '';
-  await changeMembers(cli, (members) => {
+  const store = await changeMembers(cli, (members) => {
     const member = { ...find(members), key };
     ({ name } = member);
     return [...members.filter((each) => each.name !== name), member];
   });
-  const { port } = new URL(serverOnStore(store)?.url ?? '');
-  const url = `${listen?.tls === undefined ? 'nats' : 'tls'}://${host}:${port}`;
+  const { url, ca } = reachedBy(store);
   const by = `${userInfo().username}@${hostname()}`;
-  const invitation = invitationText({ name, seed, url, by, ca });
-  if (options.json) return out(JSON.stringify({ name, url, invitation }));
-  out(`throughline team join ${url}\n${invitation}`);
+  out(`throughline team join ${url}\n${invitationText({ name, seed, url, by, ca: given ?? ca })}`);
   note(`-- ${name} runs the command, and pastes the invitation when asked; it is shown only now`);
-  if (listen === undefined)
+  if (sharingOf(store).listen === undefined)
     note('-- your server listens on this machine alone: "throughline up --help" shows --listen');
+}
+
+/** Returns how other machines reach the server, and the authority of its certificate if it is its own. */
+function reachedBy(store: string): { readonly url: string; readonly ca?: string } {
+  const { listen } = sharingOf(store);
+  const { port, hostname: here } = new URL(serverOnStore(store)?.url ?? '');
+  if (listen?.tls === undefined) {
+    const isOpen = /^(0\.0\.0\.0|::)$/.test(listen?.host ?? '');
+    return { url: `nats://${isOpen ? hostname() : here}:${port}` };
+  }
+  const pem = readFileSync(listen.tls.cert, 'utf8');
+  const certificate = new X509Certificate(pem);
+  const names = certificate.subjectAltName ?? '';
+  const [, host = hostname()] = /(?:DNS|IP Address):([^\s,*]+)/.exec(names) ?? [];
+  return { url: `tls://${host}:${port}`, ...(certificate.checkIssued(certificate) && { ca: pem }) };
 }
 
 const BACK_WITHIN_MS = 10_000;
@@ -120,7 +122,7 @@ const BACK_WITHIN_MS = 10_000;
 async function changeMembers(
   cli: Cli,
   change: (members: readonly Member[]) => readonly Member[],
-): Promise<void> {
+): Promise<string> {
   const store = ownStoreOf(cli);
   const { members = [], ...sharing } = sharingOf(store);
   keepSharing(store, { ...sharing, members: change(members) });
@@ -130,6 +132,7 @@ async function changeMembers(
   await withClient(cli, ({ tools }) =>
     keepTrying(() => tools.sessionList({ brief: true, limit: 1 }), { timeoutMs: BACK_WITHIN_MS }),
   );
+  return store;
 }
 
 function ownStoreOf({ server }: Cli): string {
@@ -146,29 +149,13 @@ function memberOf(members: readonly Member[], name: string): Member {
   throw new ThroughlineError('not_found', `${name} is not a member; members: ${names}`);
 }
 
-/** Returns the first name or address that the certificate is for; without one, that of this machine. */
-function addressFor(listen: Listening | undefined): string {
-  if (listen === undefined) return '127.0.0.1';
-  const names = listen.tls && new X509Certificate(readFileSync(listen.tls.cert)).subjectAltName;
-  const [, named] = /(?:DNS|IP Address):([^\s,*]+)/.exec(names ?? '') ?? [];
-  return named ?? (/^(0\.0\.0\.0|::)$/.test(listen.host) ? hostname() : listen.host);
-}
-
 async function authority({ ca }: Texts<'ca'>): Promise<string | undefined> {
   return ca && (await readNamed(ca, `--ca ${ca}`)).toString('utf8');
-}
-
-function selfSigned(listen: Listening | undefined): string | undefined {
-  if (listen?.tls === undefined) return undefined;
-  const pem = readFileSync(listen.tls.cert, 'utf8');
-  const certificate = new X509Certificate(pem);
-  return certificate.checkIssued(certificate) ? pem : undefined;
 }
 
 function addMembers(team: Command): void {
   team
     .command('members')
-    .summary('list who may use your server')
     .description('Lists who may use your server.')
     .option('--json', 'print an array of {name, key, since, sessions?, owner?}')
     .examples('throughline team members')
@@ -185,8 +172,7 @@ function addMembers(team: Command): void {
 
   team
     .command('revoke')
-    .summary('end the access of a member')
-    .description("Ends a member's access, and open connections, at once. What was said stays, with its name.")
+    .description('Ends the access and the connections of a member. What was said stays, with its name.')
     .argument('<name>', 'the member')
     .examples('throughline team revoke ann')
     .action(async (name: string, _: object, command: Command) => {
@@ -199,9 +185,8 @@ function addMembers(team: Command): void {
 
   team
     .command('owner')
-    .description('Owners may do everything: also remove, archive, export and back up.')
+    .description('Says who may do everything.')
     .command('add')
-    .summary('let a member do everything')
     .description('Lets a member do everything: also remove, archive, export and back up.')
     .argument('<name>', 'the member')
     .examples('throughline team owner add bob')
@@ -250,7 +235,6 @@ function addJoining(team: Command): void {
 
   team
     .command('leave')
-    .summary('use your own server again')
     .description('Uses your own server again.')
     .examples('throughline team leave')
     .action((_: object, command: Command) => {
@@ -270,7 +254,7 @@ async function joining(
     const access =
       user === undefined
         ? { creds: resolve(creds ?? '') }
-        : { user, password: await secret(`Password of ${user}: `) };
+        : { user, password: await secretAnswer(`Password of ${user}: `) };
     return proven({ url, as: user ?? basename(creds ?? ''), ca, access });
   }
   let fault: unknown;
@@ -283,7 +267,7 @@ async function joining(
       throw error;
     fault = error;
   }
-  const pasted = await secret('Invitation (tli_…): ');
+  const pasted = await secretAnswer('Invitation (tli_…): ');
   if (pasted === '') throw fault ?? usageError('name the server, or give the invitation on standard input');
   return proven(fromInvitation(readInvitation(pasted), url, ca));
 }
@@ -297,9 +281,4 @@ function fromInvitation(invitation: Invitation, url: string | undefined, ca: str
     ...{ as: name, by, seed, ca: ca ?? invitation.ca },
     access: { inboxPrefix: inboxOf(name) },
   };
-}
-
-/** Reads a secret: at a terminal without showing it, else all of standard input. */
-async function secret(question: string): Promise<string> {
-  return (canAsk() ? await hiddenAnswer(question) : await text(process.stdin)).trim();
 }

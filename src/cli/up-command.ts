@@ -16,7 +16,6 @@ import { INSPECTOR_TOKEN_FILE, keptToken, TOKEN_FILE, tokenOf } from '../nats/se
 import {
   ACCESS_FILE,
   keepSharing,
-  type Listening,
   OWNER,
   type Sharing,
   sharingOf,
@@ -198,8 +197,7 @@ async function tellFound(cli: Cli, options: UpOptions, up: RunningUp): Promise<v
   const { storeDir, pid } = up;
   const { port } = new URL(up.url);
   const token = tokenOf(storeDir);
-  const asked = listeningOf(options);
-  if (asked !== undefined && !isDeepStrictEqual({ ...asked }, { ...sharingOf(storeDir).listen }))
+  if (!isDeepStrictEqual(sharingFrom(storeDir, options).listen, sharingOf(storeDir).listen))
     throw usageError(
       `the server on port ${port} runs already, and listens otherwise: run "throughline down" first`,
     );
@@ -285,32 +283,25 @@ function keepServerToken(store: string, auth: boolean | undefined): void {
   if (auth === true) keptToken(store, TOKEN_FILE);
 }
 
-/** Returns where the server should listen from now on; undefined where it stays as it was. */
-function listeningOf({ listen, port, tlsCert, tlsKey }: UpOptions): Listening | undefined {
-  if (listen === undefined) return undefined;
-  const tls =
-    tlsCert === undefined || tlsKey === undefined
-      ? {}
-      : { tls: { cert: resolve(tlsCert), key: resolve(tlsKey) } };
-  return { host: listen, ...(port !== undefined && { port }), ...tls };
-}
-
 /** Returns how the server on a store is shared from now on. @throws ThroughlineError `usage` for options that do not fit */
 function sharingFrom(storeDir: string, options: UpOptions): Sharing {
-  const { listen, tlsCert, tlsKey, tls, auth } = options;
-  if (listen === undefined && (tlsCert !== undefined || tlsKey !== undefined || tls === false))
-    throw usageError('--tls-cert, --tls-key and --no-tls are only for --listen: give that, too');
-  if ((tlsCert === undefined) !== (tlsKey === undefined))
-    throw usageError('--tls-cert and --tls-key belong together: give both');
-  if (listen !== undefined && tlsCert === undefined && tls !== false && !isLoopback(listen))
+  const { listen: host, tlsCert: cert, tlsKey: key, tls, auth } = options;
+  if (
+    (cert === undefined) !== (key === undefined) ||
+    (host === undefined && (cert !== undefined || tls === false))
+  )
+    throw usageError('--tls-cert and --tls-key, or --no-tls, are for --listen: give them together');
+  if (host !== undefined && cert === undefined && tls !== false && !isLoopback(host))
     throw usageError(
-      `--listen ${listen} opens the server to other machines: add --tls-cert FILE --tls-key FILE, or --no-tls in a network that is private, such as a VPN`,
+      `--listen ${host} opens the server to other machines: add --tls-cert FILE --tls-key FILE, or --no-tls in a network that is private, such as a VPN`,
     );
-  const sharing = { ...sharingOf(storeDir), ...defined({ listen: listeningOf(options) }) };
+  const before = sharingOf(storeDir);
+  const port = options.port ?? before.listen?.port;
+  const files = cert && key && { tls: { cert: resolve(cert), key: resolve(key) } };
+  const sharing =
+    host === undefined ? before : { ...before, listen: { host, ...defined({ port }), ...files } };
   if (isShared(sharing) && auth === false)
-    throw usageError(
-      'the server is shared, and asks who connects: leave out --no-auth, or revoke its members and listen on 127.0.0.1',
-    );
+    throw usageError('the server is shared, and asks who connects: leave out --no-auth');
   return sharing;
 }
 

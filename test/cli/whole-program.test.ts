@@ -21,6 +21,8 @@ const WITHOUT_JSON: Readonly<Record<string, string>> = {
   'team join': 'prints the URL that was given',
   'team leave': 'prints one line',
   'team revoke': 'prints one line',
+  'team invite': 'prints a command and an invitation, a line each',
+  'team rotate': 'prints a command and an invitation, a line each',
   'team owner add': 'prints one line',
   pause: 'prints one line',
   resume: 'prints one line',

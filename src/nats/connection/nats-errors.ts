@@ -175,16 +175,8 @@ const AUTH_CODES: ReadonlySet<string> = new Set([
   NatsCode.BadCreds,
 ]);
 
-/**
- * Maps the error of a failed connection attempt. `url` must not contain secrets.
- *
- * @param joined set if `team join` has recorded the server, with whom its credentials name
- */
-export function connectFault(
-  cause: unknown,
-  url: string,
-  joined?: { readonly as?: string | undefined },
-): ThroughlineError {
+/** Maps the error of a failed connection attempt. `url` must not contain secrets; `joined` if `team join` has recorded it. */
+export function connectFault(cause: unknown, url: string, joined?: { readonly as?: string | undefined }) {
   const code = codeOf(cause);
   const text = messageOf(cause);
   const again = `"throughline team join ${url}`;
@@ -198,11 +190,10 @@ export function connectFault(
     return new ThroughlineError('auth_failed', message, { cause });
   }
   if (TLS_CODE.test(code)) {
-    const known =
-      code === NatsCode.ServerOptionNotAvailable
-        ? 'it has none now: ask the one who runs it'
+    const fix =
+      joined === undefined
+        ? 'check NATS_CA, NATS_CERT, NATS_KEY and THROUGHLINE_TLS_FIRST'
         : `${again} --ca FILE" names the authority of its certificate, which an invitation holds, too`;
-    const fix = joined === undefined ? 'check NATS_CA, NATS_CERT, NATS_KEY and THROUGHLINE_TLS_FIRST' : known;
     const message = `no TLS with the NATS server at ${url} (${code}: ${text}): ${fix}`;
     return new ThroughlineError('tls_failed', message, { cause });
   }

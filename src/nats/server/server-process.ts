@@ -17,9 +17,8 @@ export interface StartOptions {
   readonly source: NatsServerSource;
   /** Directory of JetStream's data, `nats-server.conf` and `nats-server.log`; created if missing, never removed. */
   readonly storeDir: string;
-  /** Address that it listens on. Default: 127.0.0.1. */
+  /** Default: 127.0.0.1, and any free port. */
   readonly host?: string | undefined;
-  /** Default: any free one. */
   readonly port?: number | undefined;
   /** Takes the next free port if another program has `port`. */
   readonly orNext?: boolean | undefined;
@@ -177,10 +176,6 @@ function serverConfig(storeDir: string, { host = LOOPBACK, port, extraConfig = '
   ].join('\n');
 }
 
-function isWildcard(host: string): boolean {
-  return host === '0.0.0.0' || host === '::';
-}
-
 const RELOADED = /Reloaded server configuration|Failed to reload.*/;
 const RELOADED_WITHIN_MS = 5000;
 
@@ -229,7 +224,7 @@ async function untilReady(
       if (url === undefined) continue;
       // Of all the addresses that it listens on, its own user takes loopback.
       const { port } = new URL(url);
-      return `nats://${isWildcard(host) ? LOOPBACK : host}:${port}`;
+      return `nats://${/^(0\.0\.0\.0|::)$/.test(host) ? LOOPBACK : host}:${port}`;
     }
     await sleep(POLL_MS);
   }
