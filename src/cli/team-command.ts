@@ -28,8 +28,8 @@ export function teamCommand(program: Command): void {
   const team = program
     .command('team')
     .description(
-      'Shares your server with a team, or uses that of a team or a container for good. Commands, hooks, MCP servers and clients\n' +
-        'then use it instead of yours, unless --nats or NATS_URL names another.',
+      'Shares your server, or names another for good: commands, hooks, MCP servers and clients use it, unless --nats or NATS_URL\n' +
+        'names one.',
     )
     .examples('throughline team invite ann', 'throughline team join nats://127.0.0.1:4222');
   addInvitations(team);
@@ -41,19 +41,15 @@ interface InviteOptions extends Texts<'ca'> {
   readonly session?: readonly string[];
 }
 
-const CA_OPTION = [
-  '--ca <file>',
-  'authority of the certificate, in PEM, if the other machine does not know it',
-] as const;
+const CA_OPTION = ['--ca <file>', 'authority of its certificate, in PEM'] as const;
 
 function addInvitations(team: Command): void {
   team
     .command('invite')
     .summary('let someone use your server')
     .description(
-      'Lets someone use your server: prints the command for their machine, and an invitation that they paste there. It holds\n' +
-        'their key, and is shown only now. From the first one on, the server asks everyone for a key; your own commands, hooks\n' +
-        'and MCP servers have theirs.',
+      'Prints the command for their machine, and an invitation that they paste there. It is shown only now. The first one makes\n' +
+        'the server ask everyone for a key; your own commands, hooks and MCP servers have theirs.',
     )
     .argument('<name>', 'who is invited')
     .option('-s, --session <name...>', 'only these sessions, which need not exist yet')
@@ -172,7 +168,7 @@ function addMembers(team: Command): void {
 
   team
     .command('revoke')
-    .description('Ends the access and the connections of a member. What was said stays, with its name.')
+    .description('Ends the access and the connections of a member. Their statements stay.')
     .argument('<name>', 'the member')
     .examples('throughline team revoke ann')
     .action(async (name: string, _: object, command: Command) => {
@@ -206,13 +202,12 @@ function addJoining(team: Command): void {
     .command('join')
     .summary('use this server from now on')
     .description(
-      'Uses this server from now on. It must answer now. If it asks who you are, paste the invitation, or give it on standard\n' +
-        'input.',
+      'Uses this server from now on. It must answer now. An invitation is pasted when asked, or read from standard input.',
     )
-    .argument('[url]', 'nats://host:port, several separated by commas (default: that of the invitation)')
+    .argument('[url]', 'nats://host:port, or several with commas (default: as in the invitation)')
     .option('--ca <file>', 'authority of its certificate, in PEM')
-    .option('--creds <file>', 'credentials, for a NATS server that someone else runs')
-    .option('--user <name>', 'user there; asks for the password')
+    .option('--creds <file>', 'credentials, without an invitation')
+    .option('--user <name>', 'user with a password, without an invitation')
     .examples('throughline team join nats://127.0.0.1:4222', 'throughline team join < invitation')
     .action(async (url: string | undefined, options: JoinOptions, command: Command) => {
       const cli = cliOf(command);

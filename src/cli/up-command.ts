@@ -87,11 +87,11 @@ export function upCommand(program: Command): void {
     .option('--no-auth', 'remove the token')
     .option(
       '--listen <address>',
-      'listen on this address for a team, such as 0.0.0.0; implies --auth. Later starts do the same (default: 127.0.0.1)',
+      'address for a team, such as 0.0.0.0, now and later; implies --auth (default: 127.0.0.1)',
     )
-    .option('--tls-cert <file>', 'certificate of that address, in PEM')
+    .option('--tls-cert <file>', 'its certificate, in PEM')
     .option('--tls-key <file>', 'its private key')
-    .option('--no-tls', 'listen without TLS, in a network that is private, such as a VPN')
+    .option('--no-tls', 'listen without TLS, as in a VPN')
     .option(
       '--detach',
       'return when everything is ready, and let it run; finds the one that runs already. "throughline down" ends it',
