@@ -12,11 +12,10 @@ import { shownAddress } from '../nats/connection/nats-access.js';
 import { START_ONE } from '../nats/connection/nats-errors.js';
 import { hasStuckStream } from '../nats/doctor/server-findings.js';
 import { openStore, startNatsServer } from '../nats/server/server-process.js';
-import { INSPECTOR_TOKEN_FILE, keptToken, TOKEN_FILE, tokenOf } from '../nats/server/server-store.js';
+import { INSPECTOR_TOKEN_FILE, keptToken, OWNER, TOKEN_FILE, tokenOf } from '../nats/server/server-store.js';
 import {
   ACCESS_FILE,
   keepSharing,
-  OWNER,
   type Sharing,
   sharingOf,
   writeAccess,

@@ -12,8 +12,7 @@ import {
 import { messageOf, ThroughlineError } from '../../contracts/errors.js';
 import { defined } from '../../shared/collections.js';
 import { withoutCredentials } from '../../shared/text.js';
-import { serverNameOf, serverOnStore, tokenOf } from '../server/server-store.js';
-import { OWNER } from '../server/team-members.js';
+import { OWNER, serverNameOf, serverOnStore, tokenOf } from '../server/server-store.js';
 import type { DialOptions } from './ending-transport.js';
 import { START_ONE } from './nats-errors.js';
 

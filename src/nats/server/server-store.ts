@@ -228,6 +228,8 @@ export function serverNameOf(storeDir: string): string {
   return `throughline-${storeId(storeDir)}`;
 }
 
+/** User of the token once members have keys: a configuration has either a token or users. */
+export const OWNER = 'owner';
 export const TOKEN_FILE = 'throughline-token';
 /** Kept, so that open pages go on after a restart. */
 export const INSPECTOR_TOKEN_FILE = 'inspector-token';

@@ -3,7 +3,7 @@ import { ThroughlineError } from '../../contracts/errors.js';
 import type { Token } from '../../contracts/names.js';
 import { readRegularFile, writePrivateFile } from '../../engine/files/user-state.js';
 import { permissionsBlock, permissionsOf } from './role-permissions.js';
-import { serverOnStore, tokenOf } from './server-store.js';
+import { OWNER, serverOnStore, tokenOf } from './server-store.js';
 
 /**
  * How the server on a store is shared: where it listens, and whose keys it takes. Kept with the store, and the only source of the
@@ -36,8 +36,6 @@ export interface Member {
 const SHARING_FILE = 'throughline-team.json';
 const MAX_BYTES = 1024 * 1024;
 export const ACCESS_FILE = 'throughline-access.conf';
-/** User of the store's token once others have keys: a configuration has either a token or users. */
-export const OWNER = 'owner';
 
 export function sharingOf(storeDir: string): Sharing {
   const file = join(storeDir, SHARING_FILE);
