@@ -15,17 +15,6 @@ interface PermissionsOptions extends Flags<'json'>, Texts<'inboxPrefix'> {
   readonly session?: readonly string[];
 }
 
-const ROLES = `
-Roles:
-  publisher  runs agents: publishes results, asks for prompts, uses the tools
-  reader     looks at sessions and services by requests, hears events, and
-             writes nothing
-  member     a person of a team: what a publisher and a reader may
-  services   runs "throughline admin serve"
-  operator   reads all, retries rejected results, reviews proposals, archives
-             and forgets sessions, says how long things are kept, runs
-             "throughline doctor" and "throughline admin backup"`;
-
 export function permissionsCommand(program: Command): void {
   program
     .command('permissions')
@@ -34,9 +23,7 @@ export function permissionsCommand(program: Command): void {
         'Set THROUGHLINE_INBOX_PREFIX of each process to the prefix that its user may listen to.',
     )
     .addOption(
-      new Option('--role <role>', 'the role: --help lists what each may do')
-        .choices(ACCESS_ROLES)
-        .makeOptionMandatory(),
+      new Option('--role <role>', 'what the user is for').choices(ACCESS_ROLES).makeOptionMandatory(),
     )
     .option(
       '-s, --session <name...>',
@@ -44,7 +31,6 @@ export function permissionsCommand(program: Command): void {
     )
     .option('--inbox-prefix <prefix>', 'prefix of its reply subjects (default: _INBOX_<role>)')
     .option('--json', 'print it as JSON')
-    .addHelpText('after', ROLES)
     .examples(
       'throughline admin permissions --role publisher --session demo',
       'throughline admin permissions --role services --json',

@@ -75,7 +75,6 @@ function serverMissing(tried: readonly { place: string; reason: string }[]): Thr
     `Install one, ${minimum} or newer (${version} is what Throughline is tested with), and try again:`,
     '  macOS           brew install nats-server',
     '  Debian, Ubuntu  their own package is too old: use the release archive (below), or go install',
-    '  Windows         scoop install nats-server',
     `  with Go         go install ${goModule}@v${version}`,
     `  with Docker     docker run -p 127.0.0.1:4222:4222 ${image} -js, then NATS_URL=nats://127.0.0.1:4222`,
     `  any platform    ${releasePage}, then NATS_SERVER_BIN=<path of nats-server>`,

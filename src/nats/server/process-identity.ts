@@ -69,7 +69,6 @@ function startOf(pid: number): string | undefined {
     const ticks = statusFields(pid)?.[19];
     return ticks === undefined ? undefined : `${bootId()} ${ticks}`;
   }
-  if (process.platform === 'win32') return undefined;
   try {
     // Loaded here: hooks start without it.
     const { execFileSync } = process.getBuiltinModule('node:child_process');

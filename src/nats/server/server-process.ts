@@ -126,7 +126,7 @@ interface ServerChild extends Pick<RunningServer, 'pid' | 'exited' | 'stop' | 'k
 /** Starts the server at `path`, with its output to the file descriptor. `onExit` runs before `exited` resolves. */
 function startChild(path: string, args: readonly string[], logFd: number, onExit: () => void): ServerChild {
   // Detached: Ctrl-C reaches the whole foreground group, and the server must outlive the workers that drain into it.
-  const child = spawn(path, args, { stdio: ['ignore', logFd, logFd], detached: true, windowsHide: true });
+  const child = spawn(path, args, { stdio: ['ignore', logFd, logFd], detached: true });
   const kill = () => child.kill('SIGKILL');
   let exit: Exit | undefined;
   let spawnFault: Error | undefined;

@@ -126,7 +126,6 @@ describe('when there is no server to be had', () => {
       '- go install: go: no network',
       'brew install nats-server',
       'Debian, Ubuntu',
-      'scoop install nats-server',
       `nats:${PINNED} -js`,
       'NATS_URL=',
     ]) {
