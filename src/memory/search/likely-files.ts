@@ -54,6 +54,9 @@ const WEIGHTS = {
   folder: 2,
 } as const;
 
+/** Below this similarity the most similar result shares hardly more than a chance word. */
+const SURE = 0.3;
+
 /** The sum at which half of the files were touched: fitted on the same histories. */
 const EVEN = 3.97;
 
@@ -191,8 +194,9 @@ class Scores {
 
 function addSimilar(scores: Scores, similar: readonly SimilarResult[]): void {
   const sum = similar.reduce((total, { similarity }) => total + similarity ** 2, 0);
+  const weight = (WEIGHTS.similar * Math.min(1, (similar[0]?.similarity ?? 0) / SURE)) / sum;
   for (const { row, similarity } of similar)
-    for (const file of row.files) scores.add(file, (WEIGHTS.similar * similarity ** 2) / sum, 'similar');
+    for (const file of row.files) scores.add(file, weight * similarity ** 2, 'similar');
 }
 
 function addPaths(scores: Scores, words: readonly string[]): void {
