@@ -62,7 +62,6 @@ describe('a prompt', () => {
       '- required fix: check the bounds [task:1, 1 Jan]',
       'Likely files:',
       '- src/store.ts (the most similar task touched it)',
-      '- src/log.ts (the most similar task touched it)',
       'Related work:',
       '- added the store | Sent back by its review | Files: src/store.ts, src/log.ts [task:1, 1 Jan]',
     ]);

@@ -54,8 +54,8 @@ const WEIGHTS = {
   folder: 2,
 } as const;
 
-/** Below this similarity the most similar result shares hardly more than a chance word. */
-const SURE = 0.3;
+/** Below this likeness the most similar result shares hardly more than a chance word. */
+const SURE = 0.25;
 
 /** The sum at which half of the files were touched: fitted on the same histories. */
 const EVEN = 3.97;
@@ -194,7 +194,7 @@ class Scores {
 
 function addSimilar(scores: Scores, similar: readonly SimilarResult[]): void {
   const sum = similar.reduce((total, { similarity }) => total + similarity ** 2, 0);
-  const weight = (WEIGHTS.similar * Math.min(1, (similar[0]?.similarity ?? 0) / SURE)) / sum;
+  const weight = (WEIGHTS.similar * Math.min(1, (similar[0]?.likeness ?? 0) / SURE)) / sum;
   for (const { row, similarity } of similar)
     for (const file of row.files) scores.add(file, weight * similarity ** 2, 'similar');
 }
@@ -292,6 +292,8 @@ function tasksOf(
 interface SimilarResult {
   readonly row: PastRow;
   readonly similarity: number;
+  /** The same, whatever its age. */
+  readonly likeness: number;
 }
 
 /** Numbers of past results by the class of files that they touched, in the order of `FILE_CLASSES`. */
@@ -338,7 +340,12 @@ export function similarResults(past: PastResults, queryTokens: readonly string[]
     const likeness = common / Math.sqrt(askedWeight * weight);
     const similarity = likeness * 0.5 ** ((rows.length - index) / HALF_LIFE);
     // A newer one of the same similarity comes first.
-    insertSorted(similar, { row, similarity }, SIMILAR, (one, other) => one.similarity >= other.similarity);
+    insertSorted(
+      similar,
+      { row, similarity, likeness },
+      SIMILAR,
+      (one, other) => one.similarity >= other.similarity,
+    );
   }
   const ofPlace = (place: number) => {
     const sums = FILE_CLASSES.map(() => 0);
