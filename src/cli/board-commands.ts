@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ThroughlineError, usageError } from '../contracts/errors.js';
+import { flag } from '../contracts/request-row.js';
 import { REQUESTS, type ToolReply } from '../contracts/requests.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { claimedBy } from '../shared/wire-words.js';
@@ -114,18 +115,30 @@ async function editTask(
 
 export function answerCommand(program: Command): void {
   addRequest(program, 'tool.blocker-answer', {
-    send: (client, request: { session?: string; task?: string }) =>
-      client.send('tool.blocker-answer', request).catch(async (error: unknown) => {
+    // Its words need not be known: the refusal has them.
+    sets: { replaces: undefined },
+    fields: { replace: flag.describe('Replace the answer of another person.') },
+    send: async (client, { replace, ...request }: AnswerOptions) => {
+      try {
+        return await client.send('tool.blocker-answer', request).catch((error: unknown) => {
+          const { answer } = error instanceof ThroughlineError ? (error.details ?? {}) : {};
+          if (replace !== true || typeof answer !== 'string') throw error;
+          return client.send('tool.blocker-answer', { ...request, replaces: answer });
+        });
+      } catch (error) {
         throw await withOpenQuestions(error, client, request);
-      }),
+      }
+    },
   });
 }
+
+type AnswerOptions = { readonly session?: string; readonly task?: string; readonly replace?: boolean };
 
 /** Names the tasks that do have an open question, each with the command that answers it. */
 async function withOpenQuestions(
   error: unknown,
   client: ThroughlineClient,
-  { session = '', task }: { session?: string; task?: string },
+  { session = '', task }: AnswerOptions,
 ): Promise<unknown> {
   if (!(error instanceof ThroughlineError) || error.details?.task === undefined) return error;
   const asks = (await client.runs.status({ session })).asks.filter((ask) => ask.task !== task);

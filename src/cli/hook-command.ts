@@ -9,6 +9,7 @@ import { type HookPlace, runHook } from '../agents/hooks/run-hook.js';
 import { spoolOf } from '../agents/hooks/spool.js';
 import { type Config, givenVariables, loadConfig, stateDirOf } from '../config/config.js';
 import { pausedFolder } from '../config/connected-projects.js';
+import { personName } from '../config/person-name.js';
 import { installationKey, serverInUse, serverText } from '../config/user-server.js';
 import { messageOf, usageError } from '../contracts/errors.js';
 import type { Command, Texts } from './cli-command.js';
@@ -152,6 +153,7 @@ export async function hook(name: string, { nats, within }: HookOptions = {}): Pr
     leftMs,
     allowMore,
     connect,
+    person: (folder) => personName(server, folder),
     onRecorded: () => {
       isRecorded = true;
     },

@@ -1,5 +1,6 @@
-import type { Config } from '../config/config.js';
-import { addressOf, type ServerInUse } from '../config/user-server.js';
+import { spoolOf } from '../agents/hooks/spool.js';
+import { type Config, stateDirOf } from '../config/config.js';
+import { addressOf, installationKey, type ServerInUse } from '../config/user-server.js';
 import { inheritedTrace } from '../engine/monitoring/tracing.js';
 import { silentLogger } from '../engine/ports/logger-and-clock.js';
 import { connectNats, type NatsConnection, onConnectionState } from '../nats/connection/connect-nats.js';
@@ -83,13 +84,24 @@ export function openConnection(cli: Cli): Promise<NatsConnection> {
  *
  * @throws ThroughlineError as connecting and `up` do
  */
-async function started<T>(
-  { server, autostart }: Pick<Cli, 'server' | 'autostart'>,
-  connect: (address: NatsAddress) => Promise<T>,
-): Promise<T> {
+async function started(
+  { server, autostart, config }: Pick<Cli, 'server' | 'config' | 'autostart'>,
+  connect: (address: NatsAddress) => Promise<NatsConnection>,
+): Promise<NatsConnection> {
   if (autostart !== undefined && !hasServices(server)) await autostart();
-  return connect(addressOf(server));
+  const connection = await connect(addressOf(server));
+  const { server_name: name = '' } = connection.info ?? {};
+  try {
+    if (server.kind !== 'own' && OF_STORE.test(name))
+      spoolOf(stateDirOf(config.env), installationKey(server)).takeOverFor(name);
+  } catch {
+    // A full disk does not keep a client from its server: what waits stays under the address.
+  }
+  return connection;
 }
+
+/** The name of a server that "throughline up" has started: its id cannot be guessed, so no other server has it. */
+const OF_STORE = /^throughline-[\da-f]{16}$/;
 
 /** Returns false for the user's own server if its `up` does not run: one that was left running alone has no services. */
 function hasServices(server: ServerInUse): boolean {

@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { PLAN_PLACES, plansIn } from '../agents/agent-session.js';
+import { fileVersion } from '../agents/hooks/turn-files.js';
 import { checkedRequest } from '../contracts/checked.js';
 import { ThroughlineError, usageError } from '../contracts/errors.js';
 import { PLAN_REQUESTS } from '../contracts/plan-requests.js';
@@ -64,7 +65,8 @@ function addFollow(plan: Command): void {
       const tasks = file ?? usualPlan(again);
       const named = options.spec ?? (options.push ? specNameOf(resolve(tasks)) : undefined);
       const source = options.push ? pushed(tasks) : { tasksPath: resolve(tasks) };
-      const request = { session, spec: named, goal, settings, ...source };
+      const version = fileVersion(resolve(tasks));
+      const request = { session, spec: named, goal, settings, version, ...source };
       const reply = await withClient(cli, (client) => client.runs.init(request)).catch(
         async (error: unknown) => {
           throw options.push
@@ -73,6 +75,9 @@ function addFollow(plan: Command): void {
         },
       );
       if (!json) for (const problem of reply.problems) note(`-- ${problemLine(problem)}`);
+      const { commits: [newer] = [] } = reply.run?.version ?? {};
+      if (!json && version?.commits[0] !== undefined && newer !== version.commits[0])
+        note(`-- kept: the version of commit ${newer?.slice(0, 7)}, which comes after this one`);
       out(shownStatus(cli, reply, json), coloured(cli));
     });
 }

@@ -1,5 +1,6 @@
 import { Argument, Option } from 'commander';
 import { z } from 'zod';
+import { personName } from '../config/person-name.js';
 import { usageError } from '../contracts/errors.js';
 import type { Token } from '../contracts/names.js';
 import type { RegisteredRequest, RequestScope } from '../contracts/request-row.js';
@@ -7,6 +8,7 @@ import { REQUEST_NAMES, type ReplyTo, type RequestName, rowOf, TOOL_NAMES } from
 import { TASK_STATUSES } from '../contracts/task-events.js';
 import { userName } from '../engine/files/user-state.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
+import { UNNAMED } from '../shared/wire-words.js';
 import type { Command } from './cli-command.js';
 import {
   type Cli,
@@ -96,7 +98,7 @@ export function addRequest<Name extends RequestName>(
   const isOfProject = scope === 'project';
   const asArgument = scope === 'session' && places.length === 0 && !exact;
   const isEnding = 'reason' in row.shape && !row.agents && !('by' in row.shape);
-  const isSpoken = 'by' in row.shape || 'person' in row.shape;
+  const isSpoken = !row.reads && ('by' in row.shape || 'person' in row.shape);
   const taken = { ...sets, ...(isOfProject && { source: true }), person: true };
   const decider = 'by' in row.shape && !row.agents && { by: DECIDER };
   const shape = shapeOf({ ...row.shape, ...decider, ...more.fields }, (field) => !(field in taken));
@@ -128,7 +130,7 @@ export function addRequest<Name extends RequestName>(
       const cli = cliOf(command);
       const owner = await ownerIn(cli);
       const given = { ...owner, ...fieldsIn(), ...sets };
-      const request = isSpoken ? spoken(given, row, exact) : isEnding ? unattended(given) : given;
+      const request = isSpoken ? spoken(cli, given, row, exact) : isEnding ? unattended(given) : given;
       const reply = await withClient(cli, async (client) => {
         const answer = await (more.send?.(client, request) ?? client.send(name, request));
         const { sequence }: { sequence?: number } = Object(answer);
@@ -177,7 +179,7 @@ function exampleOf(
   return [words, ...given, scope === 'session' ? session : '', ...options].join('');
 }
 
-const DECIDER = z.string().optional().describe('Who decides. Default: your user name');
+const DECIDER = z.string().optional().describe('Who decides. Default: your name in the team or in git');
 
 /** @throws ThroughlineError `usage` without a terminal */
 export function requirePerson(): void {
@@ -186,12 +188,18 @@ export function requirePerson(): void {
 }
 
 /** A person's word comes from a terminal or the page: a command without a terminal may be an agent's, whatever name it gives. */
-function spoken(given: Values, { agents, shape }: RegisteredRequest, exact: boolean): Values {
+function spoken(
+  { server }: Cli,
+  given: Values,
+  { agents, shape }: RegisteredRequest,
+  exact: boolean,
+): Values {
   const isAgent = !canAsk();
   if (!agents) requirePerson();
   if (isAgent && !exact)
     note("-- it counts as an agent's: a person's word comes from a terminal or the page");
-  const usual = isAgent ? 'a command without a terminal' : agents ? 'a person' : userName();
+  const person = () => personName(server, process.cwd()) ?? (agents ? UNNAMED : userName());
+  const usual = isAgent ? 'a command without a terminal' : person();
   return {
     ...('by' in shape && usual !== undefined && { by: usual }),
     ...given,

@@ -1,4 +1,5 @@
 import { Option } from 'commander';
+import { personName } from '../config/person-name.js';
 import { usageError } from '../contracts/errors.js';
 import { INSPECTOR_PORT, INSPECTOR_ROLES, type InspectorRole } from '../contracts/inspector-api.js';
 import { Monitoring } from '../engine/monitoring/monitoring.js';
@@ -87,14 +88,15 @@ export function addInspectorOptions(command: Command, isDefault: string): Comman
 /** Serves the inspector as these options say. @param usual what it may do where the options do not say */
 export async function startInspector(
   url: NatsAddress,
-  context: Context,
+  context: Context & Pick<Cli, 'server'>,
   flags: InspectorFlags,
   usual: InspectorRole,
 ): Promise<RunningInspector> {
   const { serveInspector } = await import('../services/inspector/serve-inspector.js');
   const { inspectorPort: port, inspectorHost: host, inspectorName: names } = flags;
   const role = flags.inspectorRole ?? usual;
-  const inspector = await serveInspector(url, context, { role, port, host, names });
+  const user = personName(context.server, process.cwd());
+  const inspector = await serveInspector(url, context, { role, user, port, host, names });
   if (port === undefined && inspector.port !== INSPECTOR_PORT) {
     note(`-- port ${INSPECTOR_PORT} is in use: the inspector is on port ${inspector.port}`);
   }

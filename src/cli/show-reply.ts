@@ -15,8 +15,8 @@ import { age, clipText, counted, quoted } from '../shared/text.js';
 import {
   claimNote,
   leftBy,
-  originText,
   spaced,
+  speakerText,
   stallText,
   statusText,
   toneOf,
@@ -326,7 +326,7 @@ export function factCells(pc: Colors, fact: FoundFact): Cell[] {
     { text: ref, colour: pc.bold },
     isOfCommand ? '-' : quoted(fact.task),
     isOfCommand ? '-' : String(dispatch),
-    `${quoted(words)}${pc.dim(`${fact.origin === undefined ? '' : ` (said by the ${originText(fact)})`}${closing(fact)}`)}`,
+    `${quoted(words)}${pc.dim(`${fact.origin === undefined ? '' : ` (said by ${speakerText(fact)})`}${closing(fact)}`)}`,
   ];
 }
 

@@ -4,6 +4,7 @@ import { flush } from '../agents/hooks/send-waiting.js';
 import { removeSpool, type SpoolCount, spoolCounts, spoolOf } from '../agents/hooks/spool.js';
 import { stateDirOf } from '../config/config.js';
 import { pausedFolder } from '../config/connected-projects.js';
+import { personName } from '../config/person-name.js';
 import { installationKey, serverText } from '../config/user-server.js';
 import { usageError } from '../contracts/errors.js';
 import { counted } from '../shared/text.js';
@@ -56,7 +57,8 @@ async function sendHere(cli: Cli, installation: string): Promise<void> {
   const leftMs = () => NO_LIMIT_MS;
   await withClient(cli, async (client) => {
     spool.takeOver(installation);
-    await recordRaw({ ...{ config, stateDir, spool, log, leftMs }, connect: async () => client });
+    const person = (folder: string) => personName(cli.server, folder);
+    await recordRaw({ ...{ config, stateDir, spool, person, log, leftMs }, connect: async () => client });
     const stored = () => spoolCounts(stateDir).reduce((sum, each) => sum + each.waiting + each.unreadable, 0);
     const begun = stored();
     // Each pass sends a part of a long list.

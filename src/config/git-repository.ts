@@ -101,7 +101,7 @@ function remoteIn(config: string): string | undefined {
   return path === '' ? undefined : `${host}/${path}`.toLowerCase();
 }
 
-function gitText(path: string): string {
+export function gitText(path: string): string {
   const read = readRegularFile(path, MAX_GIT_FILE);
   return read instanceof Buffer ? read.toString('utf8') : '';
 }

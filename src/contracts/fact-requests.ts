@@ -63,7 +63,7 @@ const foundFact = named('FoundFact', 'A fact with its source and the result that
   ref: string('Id of the statement, such as M7; absent for other facts.').exactOptional(),
   kind: oneOf('Its kind, if it is a statement.', STATEMENT_KINDS).exactOptional(),
   origin: oneOf('Who states it; left out for an agent.', ORIGINS).exactOptional(),
-  by: string('Who noted or answered it, if known.').exactOptional(),
+  by: string('Who stated, noted or answered it, if known.').exactOptional(),
   scope: statementScope.exactOptional().describe('Where it holds; left out for everywhere.'),
   history: mark('Its result is from before the session.'),
   closed_by: place('Sequence of the result that closed it; absent while it is valid.').exactOptional(),
@@ -79,7 +79,7 @@ export const FACT_REQUESTS = {
     'find facts, where they come from and what closed them',
     { cli: 'facts', example: { text: 'parser test', is: 'all' } },
     {
-      text: text(1000).optional().describe('Its id, a unique prefix of it, or words that it contains.'),
+      text: text(1000).optional().describe('Its id, a unique prefix, or its words or person.'),
       task: text(128).optional().describe('Only facts from results of this task.'),
       subject: text(1024).optional().describe('Only facts about this, such as a file.'),
       relation: anyOf(text(128)).optional().describe('Only facts with this relation, or one of these.'),
@@ -87,6 +87,7 @@ export const FACT_REQUESTS = {
         .optional()
         .describe('Only statements of this kind, or one of these.'),
       tag: anyOf(z.enum(FACT_TAGS)).optional().describe('Only facts with this tag, or one of these.'),
+      by: text(128).optional().describe('Only statements of this person.'),
       is: oneOf('Only valid facts, only those that were closed, or all. Default: open.', [
         'open',
         'closed',

@@ -9,7 +9,7 @@ export type InspectorRole = (typeof INSPECTOR_ROLES)[number];
 export interface InspectorMe {
   /** Address without secrets. */
   readonly server: string;
-  /** The user of the inspector's process, in whose name the page acts. */
+  /** In whose name the page acts. */
   readonly user: string;
   /** True if the page may decide: answer, correct, retry, remove. */
   readonly decides: boolean;

@@ -111,12 +111,22 @@ export const tasksSource = z
   .meta({ id: 'PlanSource', description: 'Where the tasks of a plan come from.' });
 export type TasksSource = z.output<typeof tasksSource>;
 
+export const gitVersion = named('PlanVersion', 'The version of a plan in its repository.', {
+  file: string('Path of the plan in its repository.').max(1024, 'must be at most 1024 characters'),
+  commits: strings('Newest commits that changed it, newest first; none if changed since.').max(
+    50,
+    'must be at most 50 commits',
+  ),
+});
+export type GitVersion = z.output<typeof gitVersion>;
+
 export const runEvents = [
   eventOf('run.initialized', {
     spec: string('Name of the specification.'),
     goal: string('Goal of the run.').exactOptional(),
     settings: sessionSettings.exactOptional().describe('Settings of the session to record.'),
     source: tasksSource.describe('Where the tasks come from.'),
+    version: gitVersion.exactOptional(),
     document: tasksDocument.describe('The content of the plan.'),
   }),
   eventOf('run.ended', {}),
@@ -160,6 +170,7 @@ const run = named('Plan', 'The figures of a plan.', {
   spec: string('Name of the specification.'),
   goal: string('Goal of the run.').exactOptional(),
   source: tasksSource.describe('Where its tasks come from.'),
+  version: gitVersion.exactOptional(),
   fingerprint: tasksDocument.shape.fingerprint,
   totals: planTotals.describe('How many tasks it has.'),
   active_task_id: z
@@ -284,6 +295,7 @@ export const PLAN_REQUESTS = {
         requirementsText: documentText
           .optional()
           .describe('With tasksText: the requirements document that its tasks refer to.'),
+        version: gitVersion.optional(),
         unfollow: z
           .literal(true)
           .optional()

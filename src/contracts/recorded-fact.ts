@@ -33,6 +33,7 @@ export const recordedFact = named('RecordedFact', 'A fact as its event stores it
   fix: string('Suggested fix of a finding.').optional(),
   confidence: z.number().min(0).max(1).optional().describe('Confidence, 0 to 1; left out for 1.'),
   origin: oneOf('Who states it; left out for an agent.', ORIGINS).optional(),
+  by: string('Name of the user who states it.').optional(),
   replaces: z.array(z.string()).readonly().optional().describe('Ids of the statements that it names to end.'),
   not_shown: z
     .array(z.string())

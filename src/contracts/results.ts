@@ -77,6 +77,7 @@ export const explicitFact = z
     object: text.min(1, 'must not be empty').describe('Object of the fact.'),
     tags: list('Tags of the fact.', z.enum(FACT_TAGS)).optional(),
     origin: text.optional().describe('Of an observer: "user" if the user said it in a conversation.'),
+    by: text.optional().describe('Name of that user.'),
     replaces: z
       .array(text)
       .max(10, 'must be at most 10 ids')

@@ -26,6 +26,8 @@ export interface NoteContext {
   readonly newest: string;
   readonly now: string | undefined;
   readonly commitOf: (task: string) => string | undefined;
+  /** The branch of a task, if it is not the reader's and was not merged. */
+  readonly otherBranchOf: (task: string) => string | undefined;
   /** True if the reader can look at the task: it is on the board or in the plan. */
   readonly isOpen: (task: string) => boolean;
   readonly missing: readonly string[];
@@ -161,10 +163,10 @@ export function perhapsLine(files: readonly LikelyFile[]): string {
   return `Perhaps: ${files.map(({ path }) => quoted(path)).join(', ')}`;
 }
 
-/** Returns who said it: the name of the one who answered, else the origin; empty for an agent. */
+/** Returns who said it; empty for an agent, unless it answered. */
 function whoSaid(fact: SessionFact): string[] {
-  const who = fact.answer?.by.replace(/[[\]]/g, '') ?? originText(fact);
-  return who === undefined ? [] : [quoted(who)];
+  const who = fact.answer?.by ?? originText(fact);
+  return who === undefined ? [] : [quoted(who).replace(/[[\]]/g, '')];
 }
 
 const SHORT_COMMIT = 7;
@@ -177,12 +179,14 @@ const CONVERSATION = /^([a-z]+)-[0-9a-f]{6}$/;
  */
 export function referenceOf(fact: SessionFact, context: NoteContext, isBrief = false): string {
   const { ref, sourceTaskId: task, validFrom, scope } = fact;
-  const { session, newest, now, isOpen, commitOf, missing, replaced } = context;
+  const { session, newest, now, isOpen, commitOf, otherBranchOf, missing, replaced } = context;
   const before = replaced.get(ref ?? '');
   const day = dayOf(validFrom, newest, now);
   const absent = missing.find((path) => fact.subject === path || fact.object.includes(path));
   const end = absent === undefined ? day : `${day}, not found here: ${quoted(absent).replace(/[[\]]/g, '')}`;
-  if (isBrief && ref !== undefined) return ` [${ref}, ${end}]`;
+  const branch = ref === undefined ? undefined : otherBranchOf(task);
+  const on = branch === undefined ? [] : [`on ${quoted(branch).replace(/[[\]]/g, '')}`];
+  if (isBrief && ref !== undefined) return ` [${[ref, ...on, end].join(', ')}]`;
   // What it replaced is said, so that nobody goes back to it unknowingly.
   const instead = before && ` (replaces: ${clipText(quoted(before.object), MAX_REPLACED)})`;
   const from = [
@@ -191,6 +195,7 @@ export function referenceOf(fact: SessionFact, context: NoteContext, isBrief = f
     ...(ref === undefined || session !== undefined ? [] : [ref]),
     ...whoSaid(fact),
     ...(scope === undefined ? [] : [quoted(Object.values(scope).flat().join(' ')).replace(/[[\]]/g, '')]),
+    ...on,
     ...(ref === undefined || (ref !== task && isOpen(task)) ? [taskName(task, commitOf(task))] : []),
     end,
   ];

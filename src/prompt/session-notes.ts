@@ -232,7 +232,7 @@ export function memoryOf(state: SessionState, query: MemoryAsked, room: number, 
       ...(alike > 0 ? [`| ${alike} more like it`] : []),
     ];
   };
-  const context = contextOf(state, query.now, missing);
+  const context = contextOf(state, query.now, missing, query.branch);
   const sections = recordOf(NOTE_SECTIONS, (name): Item[] => {
     if (name === 'files') return wholeItems(files.map(({ path, why }) => `- ${quoted(path)} (${why})`));
     if (name === 'perhaps') return wholeItems(perhaps.length === 0 ? [] : [perhapsLine(perhaps)]);
@@ -255,20 +255,37 @@ export function memoryOf(state: SessionState, query: MemoryAsked, room: number, 
   };
 }
 
-/** @param missing files that do not exist where the reader works */
+/** The branches that others begin at: what is said there holds on all. */
+const TRUNK = /^(?:main|master|trunk|develop)$/;
+
+/**
+ * @param missing files that do not exist where the reader works
+ * @param branch where the reader works
+ */
 export function contextOf(
   state: SessionState,
   now: string | undefined,
   missing: readonly string[] = [],
+  branch?: string,
 ): NoteContext {
   const store = factsOf(state);
+  const known = (task: string, wanted: string) =>
+    store
+      .index()
+      .ofTask(task)
+      .find(({ fact }) => fact.relation === wanted)?.fact.object;
+  const ended = new Set(
+    store.getValid().flatMap(({ relation, subject }) => (relation === RELATIONS.branchEnded ? subject : [])),
+  );
   const planned = new Set(state.run?.document.tasks.map(({ id }) => id));
   return {
     ...{ newest: state.lastEventAt, now, missing, replaced: store.replaced() },
     isOpen: (task) => planned.has(task) || state.board.tasks.has(task),
-    commitOf(task) {
-      const known = store.index().ofTask(task);
-      return known.find(({ fact }) => fact.relation === RELATIONS.commit)?.fact.object;
+    commitOf: (task) => known(task, RELATIONS.commit),
+    otherBranchOf(task) {
+      const on = known(task, RELATIONS.branch) ?? branch;
+      const isOther = branch !== undefined && on !== branch;
+      return !isOther || on === undefined || TRUNK.test(on) || ended.has(`branch:${on}`) ? undefined : on;
     },
   };
 }

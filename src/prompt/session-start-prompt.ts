@@ -110,7 +110,7 @@ export const SESSION_START: PromptDescriptor<
     const project = request.project ?? charter.project;
     const results = resultsOf(state, branch);
     const goal = goalOf(state);
-    const context = contextOf(state, now, request.hints?.missing);
+    const context = contextOf(state, now, request.hints?.missing, branch);
     const holding = factsOf(state)
       .getValid()
       .filter((fact) => !isElsewhere(fact, { branch }));

@@ -263,7 +263,7 @@ export function planProgress(state: SessionState, degraded?: string): string {
   const task = active === undefined ? none : `, ${where} ${active.id} ${active.text}`;
   const last = results.get(active?.id ?? '')?.last;
   const result = last === undefined ? '' : ` (last result: ${outcomeName(last)})`;
-  const text = quoted(`Plan: ${completed} of ${total} done${task}`);
+  const text = quoted(`${planName(state)}: ${completed} of ${total} done${task}`);
   const line = `${clipText(text, MAX_LINE - result.length)}${result}${olderPlan(degraded)}`;
   const drift = driftOf(tasks, results).map(({ message }) => message);
   return drift.length === 0 ? line : `${line}. Drift: ${clipText(quoted(drift.join('; ')), MAX_DRIFT)}`;
@@ -279,7 +279,14 @@ export function planOfTask(state: SessionState, taskId: string, degraded?: strin
   const { total, completed } = totalsOf(tasks);
   const approved = driftOf(tasks, ledgersOf(state)).filter(({ kind }) => kind === 'approved_but_open').length;
   const more = approved === 0 ? '' : `, ${approved} more approved`;
-  return `Plan: ${completed} of ${total} done${more}${olderPlan(degraded)}`;
+  return `${planName(state)}: ${completed} of ${total} done${more}${olderPlan(degraded)}`;
+}
+
+/** Says which version of the plan is known, if git tells: people may have several. */
+function planName({ run }: SessionState): string {
+  if (run?.version === undefined) return 'Plan';
+  const [commit] = run.version.commits;
+  return commit === undefined ? 'Plan (not committed)' : `Plan (commit ${commit.slice(0, 7)})`;
 }
 
 /** Says that the plan is as it was read last, and why. */

@@ -58,10 +58,24 @@ export const ANSWERED = ' The user: "';
 /** Begins a sentence that the user wrote; any other statement of a user is a line of the agent. */
 export const BY_USER = 'The user: ';
 
-/** Names who states something: a person, the user, or the user by a line that the agent wrote; undefined for an agent. */
-export function originText({ origin, object }: { readonly origin?: string; readonly object: string }) {
-  return origin === 'user' && !object.includes(BY_USER) ? `user, by the agent's line` : origin;
+/** Stands where a person has no name. */
+export const UNNAMED = 'a person';
+
+/**
+ * Names who states something: `ann`, without a name `person` or `user`, and whether an agent wrote the line for the user;
+ * undefined for an agent.
+ */
+export function originText({ origin, by = UNNAMED, object }: Stated): string | undefined {
+  const who = by === UNNAMED ? origin : quoted(by);
+  return origin === 'user' && !object.includes(BY_USER) ? `${who}, by the agent's line` : who;
 }
+
+/** Does the same for a sentence: `ann`, `the person`. */
+export function speakerText(fact: Stated): string {
+  return `${fact.by === undefined || fact.by === UNNAMED ? 'the ' : ''}${originText(fact)}`;
+}
+
+type Stated = { readonly origin?: string; readonly by?: string; readonly object: string };
 
 const NEXT: Readonly<Record<string, string>> = {
   dispatch_reviewer: 'a review',

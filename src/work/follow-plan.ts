@@ -66,7 +66,8 @@ export async function followPlan(
     const request = { session, spec, tasksText, ...requirementsBeside(path, tasksText) };
     await ask((client) => client.runs.init(request));
   };
-  let changed = run?.source.kind === 'document' ? pushed : reading(path, spec);
+  // The same file may be known by another path.
+  let changed = run?.source.kind === 'document' ? pushed : reading(known ?? path, spec);
   await changed().catch((error: unknown) => {
     // The service runs on another machine, without this file, or may not read it for this user.
     if (!needsText(error)) throw error;

@@ -101,25 +101,12 @@ describe('prompt', () => {
   });
 });
 
-describe('facts and snapshot', () => {
+describe('session snapshot', () => {
   const session = newSession('facts');
   beforeAll(async () => {
     await publish(session, 'reviewer', reviewed('3', 'needs_changes', { required_fixes: ['a', 'b', 'c'] }));
     const last = await publish(session, 'reviewer', reviewed('3', 'approved'));
     await up.cli(['prompt', '-s', session, '-t', '9', '-p', 'x', '--after', last]);
-  });
-
-  it('facts lists valid facts, and with --all the closed ones', async () => {
-    const valid = await up.cli(['facts', session]);
-    expect(valid.stdout).toMatch(
-      /^ID +TASK +RESULT +FACT\n[0-9a-f]{8} +3 +\d+ +task:3 reviewed_as approved\n$/,
-    );
-    expect(valid.stderr).toBe('-- 1 fact at event 2\n');
-    const all = await up.cli(['facts', '-s', session, '--all']);
-    expect(all.stdout).toMatch(/[0-9a-f]{8} +3 +\d+ +task:3 must_fix b \(closed by result \d+\)\n/);
-    const json = await up.cli(['facts', '-s', session, '--all', '--json']);
-    expect(JSON.parse(json.stdout)).toHaveLength(5);
-    expect((await up.cli(['facts', '-s', session, '-t', 'other'])).stdout).toBe('');
   });
 
   it('a snapshot is shown once it is written', async () => {

@@ -49,17 +49,6 @@ describe('facts', () => {
     expect(lines).toContain(`src/a.ts issue ${message} (important, fix: ${fix})`);
     expect(lines).toContain('src/b.ts issue short (minor)');
   });
-
-  it('facts --relation and --tag list the facts with one of these alone', async () => {
-    const findings = await up.cli(['facts', session, '--relation', 'must_fix', 'issue']);
-    expect(findings.stdout.match(/^[0-9a-f]{8} /gm)).toHaveLength(FINDINGS);
-    expect(findings.stdout.match(/ must_fix /g)).toHaveLength(FINDINGS);
-    const changed = await up.cli(['facts', session, '--tag', 'file_change']);
-    expect(changed.stdout).toMatch(/^ID .*\n[0-9a-f]{8} +1 +\d+ +src\/parser\.ts modified_by task:1\n$/);
-    const none = await up.cli(['facts', session, '--relation', 'nothing']);
-    expect(none).toEqual({ code: 0, stdout: '', stderr: expect.stringContaining('0 facts') });
-    expect(await up.cli(['facts', session, '--tag', 'files'])).toMatchObject({ code: 2, stdout: '' });
-  });
 });
 
 describe('throughline prompt', () => {

@@ -2,9 +2,14 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type SpoolCount, spoolCounts } from '../../src/agents/hooks/spool.js';
-import { serverInUse, userStore } from '../../src/config/user-server.js';
-import { storeUse } from '../../src/nats/server/server-store.js';
+import { HOOK_CLIENTS } from '../../src/agents/hooks/hook-table.js';
+import { runHook } from '../../src/agents/hooks/run-hook.js';
+import { type SpoolCount, spoolCounts, spoolOf } from '../../src/agents/hooks/spool.js';
+import { loadConfig } from '../../src/config/config.js';
+import { installationKey, serverInUse, userStore } from '../../src/config/user-server.js';
+import { ThroughlineError } from '../../src/contracts/errors.js';
+import { connectThroughline } from '../../src/index.js';
+import { storeUse, TOKEN_FILE, tokenOf } from '../../src/nats/server/server-store.js';
 import { cacheDirOf } from '../../src/nats/server/server-version.js';
 import { cli, cliProcess } from '../support/cli.js';
 import { freePort } from '../support/free-port.js';
@@ -69,6 +74,7 @@ async function user() {
   };
 }
 
+const TURNS = 200;
 const OWN = expect.stringMatching(/^own:/);
 
 describe('a turn that ends while the server does not run', () => {
@@ -120,6 +126,58 @@ describe('a turn that ends while the server does not run', () => {
     await hook(START);
     await decided();
     expect(counts()).toEqual([]);
+  });
+
+  it('200 turns for a server of others are sent once and in order when it is back at another address with a key', async () => {
+    const bob = await user();
+    const ann = await user();
+    const away = async (natsUrl: string, payload: object) =>
+      (await ann.hook(payload, '20000', { NATS_URL: natsUrl })).stdout;
+    const addressOf = () => {
+      const own = serverInUse(bob.state);
+      return own.kind === 'own' ? `${own.running?.url}` : '';
+    };
+    await bob.up();
+    const before = addressOf();
+    await away(before, { ...START, session_id: 'first' });
+    await bob.run('down');
+    expect(await away(before, START)).toMatch(/as of \d\d:\d\d, the server does not answer/);
+    const server = serverInUse(ann.state, { natsUrl: before });
+    const place = {
+      ...{
+        config: loadConfig(ann.env),
+        stateDir: ann.state,
+        spool: spoolOf(ann.state, installationKey(server)),
+      },
+      ...{ directory: ann.folder, log() {}, leftMs: () => 20_000, allowMore() {}, onRecorded() {} },
+      connect: () => Promise.reject(new ThroughlineError('unavailable', 'away')),
+      person: () => 'ann',
+    };
+    for (let turn = 0; turn < TURNS; turn += 1) {
+      const said = {
+        ...STOP,
+        prompt_id: `t${turn}`,
+        last_assistant_message: `Decided: item ${turn} is blue.`,
+      };
+      await runHook('claude', HOOK_CLIENTS.claude, JSON.stringify(said), place);
+    }
+    await bob.up('--auth');
+    const after = addressOf().replace('://', `://${tokenOf(userStore(bob.state), TOKEN_FILE)}@`);
+    expect(new URL(after).port).not.toBe(new URL(before).port);
+    await soon(async () => {
+      await away(after, { ...START, session_id: 'again' });
+      expect(ann.counts()).toEqual([]);
+    });
+    await using client = await connectThroughline({ url: after });
+    await soon(async () => {
+      const { events } = await client.send('tool.session-export', { session: 'shop' });
+      const sent = events
+        .map(({ event }) => JSON.stringify(event))
+        .flatMap((text) => [/"sequence":(\d+).*item (\d+) is blue/.exec(text) ?? []].filter(([all]) => all))
+        .toSorted(([, a], [, b]) => Number(a) - Number(b))
+        .map(([, , turn]) => Number(turn));
+      expect(sent).toEqual(Array.from({ length: TURNS }, (_, turn) => turn));
+    });
   });
 
   it('what waits for an installation that is gone is sent to the one in use, or deleted', async () => {

@@ -45,6 +45,17 @@ it('an agent changes its own notes, and none of a person', async () => {
   expect((await person('note', 'rm', 'N1', ...here)).code).toBe(0);
 });
 
+it('who speaks at a terminal has the name of git, and its statements and answers are found by it', async () => {
+  const HOME = await folderOfFile();
+  await writeFile(join(HOME, '.gitconfig'), '[user]\n\tname = "Ann B"\n');
+  const at = newSession('named');
+  const note = ['note', 'add', 'Dates are ISO 8601', '--type', 'decision', '-s', at];
+  await up.cli(note, { terminal: true, env: { HOME } });
+  await person('note', 'add', 'Tabs', '-s', at);
+  const found = await agent('facts', at, '--by', 'ann b');
+  expect(found.stdout).toMatch(/^ID .*\nN1 .*ISO 8601 \(said by Ann B\)\n$/);
+});
+
 it('a message that is written without a terminal is of an agent, whatever name it gives', async () => {
   const at = newSession('claims');
   await agent('inbox', 'add', 'Ship it', '-s', at, '--by', 'ann');

@@ -1,5 +1,7 @@
+import { execFile } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { connectThroughline } from '../../src/index.js';
 import { startUp } from '../support/cli.js';
@@ -208,6 +210,47 @@ describe('plan follow', () => {
       stdout: expect.stringContaining(stdout),
       stderr: expect.stringMatching(
         new RegExp(`^-- "throughline status ${session} --plan" shows each such line\n-- server: .+\n$`),
+      ),
+    });
+  });
+
+  it('of two versions of one plan the later commit stays, else the one that came last, and another plan is refused', async () => {
+    const session = newSession('versions');
+    const [bob, ann] = [join(folder.path, 'bob'), join(folder.path, 'ann')];
+    const git = (cwd: string, ...args: string[]) =>
+      promisify(execFile)('git', ['-c', 'user.name=x', '-c', 'user.email=x@y.z', ...args], { cwd });
+    const follow = async (cwd: string, file = 'tasks.md') =>
+      up.cli(['plan', 'follow', file, '--push', '-s', session], { cwd });
+    const tasks = async () =>
+      (await client.runs.status({ session, lists: ['plan'] })).lists?.plan.map(({ text }) => text);
+    await git(folder.path, 'init', '-q', 'bob');
+    await folder.write('bob/tasks.md', '- [ ] 1. Lexer\n');
+    await git(bob, 'add', '.');
+    await git(bob, 'commit', '-qm', 'one');
+    await git(folder.path, 'clone', '-q', 'bob', 'ann');
+    await folder.write('ann/tasks.md', '- [ ] 1. Lexer\n- [ ] 2. Parser\n');
+    await git(ann, 'commit', '-qam', 'two');
+    expect((await follow(ann)).stderr).toBe('');
+    expect((await follow(bob)).stderr).toMatch(
+      /^-- kept: the version of commit [\da-f]{7}, which comes after/,
+    );
+    expect(await tasks()).toEqual(['Lexer', 'Parser']);
+    const asked = await up.cli(['prompt', '-s', session, '-t', '2']);
+    expect(asked.stdout).toMatch(/^Plan \(commit [\da-f]{7}\): 0 of 2 done$/m);
+    await publishWork(client, session, '2', {}, { wait: true });
+    await folder.write('bob/tasks.md', '- [ ] 1. Lexer\n- [ ] 3. Printer\n');
+    await follow(bob);
+    expect(await tasks()).toEqual(['Lexer', 'Printer']);
+    const { tasks: known } = await client.runs.status({ session });
+    expect(known.map(({ task }) => task)).toEqual(['2']);
+    expect((await up.cli(['prompt', '-s', session, '-t', '3'])).stdout).toContain(
+      'Plan (not committed): 0 of 2',
+    );
+    await folder.write('bob/other.md', '- [ ] 1. Printer\n');
+    expect(await follow(bob, 'other.md')).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(
+        /follows tasks\.md: "throughline plan unfollow .*" first, or .* another session/,
       ),
     });
   });

@@ -96,7 +96,8 @@ describe('a person', () => {
     await row.getByRole('button', { name: 'Replace it' }).click();
     await row.getByText('You answered').waitFor();
     expect(await promptOf(session, '1')).toContain('Any free one');
-    await tools.blockerAnswer({ session, task: '1', answer: '1', by: 'ana', person: true });
+    const again = { session, task: '1', answer: '1', replaces: 'Any free one', by: 'ana' };
+    await tools.blockerAnswer({ ...again, person: true });
     await row.getByText('Replaced by ana: “Which port? 1”').waitFor();
     expect(await row.getByRole('button', { name: 'Take it back' }).count()).toBe(0);
   });

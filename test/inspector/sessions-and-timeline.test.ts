@@ -115,20 +115,6 @@ describe('the view of the sessions', () => {
   });
 });
 
-describe('the first view', () => {
-  it('the first view is there within a second', async () => {
-    const times: number[] = [];
-    for (let round = 0; round < 3; round++) {
-      const began = performance.now();
-      await go('/');
-      await inList('recorded').waitFor();
-      times.push(Math.round(performance.now() - began));
-    }
-    console.log(`from the address to the list of sessions: ${times.join(', ')} ms`);
-    expect(Math.min(...times)).toBeLessThan(1_000);
-  });
-});
-
 describe('the view of a session', () => {
   it('plan, board and other results are one list, open ones first, and what is done is folded', async () => {
     await go('/s/recorded');

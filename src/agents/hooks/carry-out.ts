@@ -22,6 +22,7 @@ import {
   roleOfAgent,
   withoutPrivate,
 } from './hook-call.js';
+import { attempt } from './hook-state.js';
 import { intentOf, requestEntry, turnTask } from './hook-turn.js';
 import { newsFor, notePrompt } from './running-agent.js';
 import { caughtUp, flush, flushBeside, keepOrGive, refusalKey } from './send-waiting.js';
@@ -122,7 +123,9 @@ async function sessionStart(call: HookCall, tools: HookTools, client: Throughlin
   tools.state.recall(conversationKey('missed', call, tools));
   const { isPaused, turns, lines } = tools.at;
   const wanted = isPaused ? PAUSED : turns === false || lines === false ? '' : LINES_WANTED;
-  return [await compacted, reply.prompt, wanted].filter(Boolean).join('\n\n');
+  const start = [reply.prompt, wanted].filter(Boolean).join('\n\n');
+  if (!isPaused) attempt(tools.log, () => tools.spool.keepStart(session, start));
+  return [await compacted, start].filter(Boolean).join('\n\n');
 }
 
 const PAUSED =

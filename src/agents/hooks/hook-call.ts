@@ -170,6 +170,8 @@ export interface HookTools {
   /** Connects, once: only what asks the server pays for it. */
   readonly connect: () => Promise<ThroughlineClient>;
   readonly redact: <T>(value: T) => Promise<T>;
+  /** Names the person who works in a folder. */
+  readonly person: (directory: string) => string | undefined;
   readonly log: (line: string) => void;
   readonly leftMs: () => number;
   /** True for a call that was kept raw: no agent waits for its answer, and nothing is sent with it. */

@@ -94,7 +94,7 @@ function textIn(path: string): string | undefined {
   }
 }
 
-function attempt(log: (line: string) => void, act: () => void): void {
+export function attempt(log: (line: string) => void, act: () => void): void {
   try {
     act();
   } catch (error) {

@@ -83,7 +83,8 @@ export async function turnResult(
   if (isMain && pending !== undefined) state.remember(askedKey, JSON.stringify(pending));
   const task = namedTask(request) ?? turnTask(name, call.conversation);
   const shown = shownTo(agentOf(name, call.conversation), state);
-  const stated = withShownOnly(turnBody(turn, task, redacted, isMain), shown);
+  const by = isMain ? tools.person(call.directory) : undefined;
+  const stated = withShownOnly(turnBody(turn, task, redacted, isMain, by), shown);
   const body = {
     task_id: task,
     intent_id: intentOf(name, call.conversation),
@@ -113,8 +114,8 @@ interface PendingQuestion {
   readonly options: readonly string[];
 }
 
-/** @param isMain true for the agent that the user talks to */
-function turnBody(turn: FinishedTurn, task: string, message: string, isMain: boolean) {
+/** @param isMain true for the agent that the user talks to, whose name is `by` */
+function turnBody(turn: FinishedTurn, task: string, message: string, isMain: boolean, by?: string) {
   const authored = new Set(isMain ? turn.authored : []);
   const about = (relation: string, texts: readonly string[]) =>
     texts.map((object) => ({ subject: `task:${task}`, relation, object }));
@@ -123,7 +124,7 @@ function turnBody(turn: FinishedTurn, task: string, message: string, isMain: boo
     ...about(RELATIONS.requested, turn.requests.filter(denies)),
   ].map((fact) =>
     authored.has(fact.object)
-      ? { ...fact, object: withReplaced(fact.object, message), origin: 'user' as const }
+      ? { ...fact, object: withReplaced(fact.object, message), origin: 'user' as const, by }
       : fact,
   );
   return {

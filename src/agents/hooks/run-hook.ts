@@ -20,6 +20,8 @@ export interface HookPlace {
   /** Working directory of the process, and of the agent unless its client says otherwise. */
   readonly directory: string;
   readonly connect: () => Promise<ThroughlineClient>;
+  /** See `HookTools`. */
+  readonly person: HookTools['person'];
   readonly log: (line: string) => void;
   readonly leftMs: () => number;
   /** Allows more time where the machine is busy, or while a transcript is written; `late` makes the answer for when that is up. */
@@ -45,8 +47,12 @@ export async function runHook(
   }
   const log = (line: string) => place.log(`${name} ${call.event.name}: ${line}`);
   const isStart = call.event.moment === 'session-start';
-  const unreachable = (why: string) =>
-    written(call, client, `Throughline: memory not reachable: ${why}`, log);
+  let session: string | undefined;
+  const unreachable = (why: string) => {
+    const text = (session && lastStart(session, why, place)) ?? `Throughline: memory not reachable: ${why}`;
+    noteShown(text, agentOf(name, call.conversation), hookState(place.stateDir, log));
+    return written(call, client, text, log);
+  };
   if (isStart) place.allowMore('start', unreachable);
   else if (call.event.moment === 'stop' && client.writesLate) place.allowMore('transcript');
   try {
@@ -54,6 +60,7 @@ export async function runHook(
     const given = { name, client, directory: place.directory, now: new Date().toISOString() };
     const { at, answering } = await recorded(given, call, { ...place, log });
     place.onRecorded();
+    session = at.session;
     if (isStart && at.changed !== undefined) log(at.changed);
     const answer = await answering();
     return written(call, client, answer, log);
@@ -61,14 +68,29 @@ export async function runHook(
     log(`${codeOf(error)}: ${messageOf(error)}`);
     if (!isStart) return '';
     if (codeOf(error) === 'not_connected') return written(call, client, ASK_TO_CONNECT, log);
+    if (codeOf(error) !== 'unavailable') session = undefined;
     return REFUSING.has(codeOf(error)) ? unreachable(oneLine(messageOf(error))) : '';
   }
+}
+
+/** Returns what the session began with when the server answered last; undefined if it never did. */
+function lastStart(session: string, why: string, { spool }: HookPlace): string | undefined {
+  const last = spool.lastStart(session);
+  if (last === undefined) return undefined;
+  const isToday = last.at.toDateString() === new Date().toDateString();
+  // The Swedish way to write a day is that of ISO 8601.
+  const day = isToday ? '' : `${last.at.toLocaleDateString('sv')} `;
+  const time = last.at.toTimeString().slice(0, 5);
+  return `Throughline: as of ${day}${time}, the server does not answer (${why})\n\n${last.prompt}`;
 }
 
 /** Faults of the server, not of this machine. */
 const REFUSING: ReadonlySet<string> = new Set([...UNREACHABLE, 'permission_denied', 'conflict']);
 
-type RecordingPlace = Pick<HookPlace, 'config' | 'stateDir' | 'spool' | 'connect' | 'log' | 'leftMs'> &
+type RecordingPlace = Pick<
+  HookPlace,
+  'config' | 'stateDir' | 'spool' | 'connect' | 'person' | 'log' | 'leftMs'
+> &
   Pick<HookTools, 'isLate'>;
 
 async function recorded(

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { isMissing } from '../../contracts/errors.js';
 import { isRole, type Role } from '../../contracts/kinds.js';
 import type { TraceEntryInput } from '../../contracts/trace-entry.js';
-import { namesIn, writePrivateFile } from '../../engine/files/user-state.js';
+import { namesIn, readRegularFile, writePrivateFile } from '../../engine/files/user-state.js';
 import { hashOf } from '../../shared/hash.js';
 import { isObject } from '../../shared/text.js';
 
@@ -51,6 +51,7 @@ const PRIVATE = 0o700;
 const UNREADABLE = 'unreadable';
 const RAW = '.raw.json';
 const TAKEN = '.taken';
+const SERVER = 'server';
 /** A hook that has taken an item is done with it, or was killed. */
 const TAKEN_MS = 60_000;
 const MAX_NAME = 200;
@@ -62,8 +63,18 @@ const KEPT_OF_NAME = 60;
  * @param installation its key: what waits for one is never sent to another
  */
 export function spoolOf(stateDir: string, installation: string, log: (line: string) => void = () => {}) {
-  const folder = join(spoolsIn(stateDir), folderOf(installation));
+  const spools = spoolsIn(stateDir);
+  const folder = join(spools, folderOf(installation));
   const aside = join(folder, UNREADABLE);
+  const takeFrom = (from: string) => {
+    mkdirSync(folder, { recursive: true, mode: PRIVATE });
+    return [from, join(from, UNREADABLE)]
+      .flatMap((place) => waitingIn(place).map((name) => moveFile(join(place, name), join(folder, name))))
+      .filter(Boolean).length;
+  };
+  const starts = join(stateDir, 'hooks', 'starts');
+  const ours = hashOf(installation);
+  const startFile = (session: string) => join(starts, `${ours}-${hashOf(session)}`);
   const forget = (name: string) => rmSync(join(folder, name), { force: true });
   const setAside = (name: string, why: string) => {
     mkdirSync(aside, { recursive: true, mode: PRIVATE });
@@ -79,8 +90,9 @@ export function spoolOf(stateDir: string, installation: string, log: (line: stri
       // A result must not be lost for the steps that came before it.
       if (names.length >= (waiting.kind === 'trace' ? MAX_WAITING : 2 * MAX_WAITING))
         throw new Error(`${folder} holds ${names.length} things: nothing more is kept`);
-      // In the order of their time; whole or not at all.
-      const name = `${Date.now().toString(36).padStart(9, '0')}-${randomBytes(6).toString('hex')}`;
+      // In the order of their time, and of this process within a millisecond; whole or not at all.
+      const time = `${Date.now().toString(36).padStart(9, '0')}-${(kept++).toString(36).padStart(4, '0')}`;
+      const name = `${time}-${randomBytes(6).toString('hex')}`;
       writePrivateFile(
         join(folder, `${name}${waiting.kind === 'raw' ? RAW : '.json'}`),
         JSON.stringify(waiting),
@@ -106,15 +118,38 @@ export function spoolOf(stateDir: string, installation: string, log: (line: stri
       moveFile(join(folder, taken), join(folder, taken.replace(TAKEN, '')));
     },
     /** Takes over what waits for another installation, or could not be sent to it; returns how many items that are. */
-    takeOver(other: string): number {
-      const from = join(spoolsIn(stateDir), folderOf(other));
-      mkdirSync(folder, { recursive: true, mode: PRIVATE });
-      return [from, join(from, UNREADABLE)]
-        .flatMap((place) => waitingIn(place).map((name) => moveFile(join(place, name), join(folder, name))))
-        .filter(Boolean).length;
+    takeOver: (other: string) => takeFrom(join(spools, folderOf(other))),
+    /** Takes over what waits for the same server at other addresses. `server` is a name that no other server has. */
+    takeOverFor(server: string): void {
+      if (serverOf(folder) !== server) {
+        mkdirSync(folder, { recursive: true, mode: PRIVATE });
+        writePrivateFile(join(folder, SERVER), server);
+      }
+      for (const other of namesIn(spools).map((name) => join(spools, name)))
+        if (other !== folder && serverOf(other) === server) takeFrom(other);
+    },
+    /** Keeps what the agents of a session begin with, for when the server does not answer. Removes that of other servers. */
+    keepStart(session: string, prompt: string): void {
+      for (const name of namesIn(starts))
+        if (!name.startsWith(ours)) rmSync(join(starts, name), { force: true });
+      mkdirSync(starts, { recursive: true, mode: PRIVATE });
+      writePrivateFile(startFile(session), prompt);
+    },
+    /** Returns that with the time when it came; undefined if none was kept. */
+    lastStart(session: string) {
+      const at = statSync(startFile(session), { throwIfNoEntry: false })?.mtime;
+      return at && { at, prompt: readFileSync(startFile(session), 'utf8') };
     },
   };
 }
+
+/** Returns the name of the server that a spool is for, once that has answered. */
+function serverOf(folder: string): string {
+  const read = readRegularFile(join(folder, SERVER), MAX_NAME);
+  return read instanceof Buffer ? read.toString('utf8') : '';
+}
+
+let kept = 0;
 
 export interface SpoolCount {
   /** Key of the installation. */

@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { lstatSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { gitAbove } from '../../config/git-repository.js';
+import type { GitVersion } from '../../contracts/plan-requests.js';
 import { RELATIONS } from '../../contracts/relations.js';
 import type { FilesChanged } from '../../memory/traces/finished-turn.js';
 
@@ -130,6 +131,20 @@ function withoutFilters(folder: string, ms: number): string[] | undefined {
     .split('\0')
     .filter((_, at, all) => at % 2 === 1 && /^(?:local|worktree)$/.test(all[at - 1] ?? ''));
   return names.some((name) => name.includes('=')) ? undefined : names.flatMap((name) => ['-c', `${name}=`]);
+}
+
+const COMMITS = 50;
+
+/** Returns which version of a file is in a folder: its place in the repository, and the commits that led to it. */
+export function fileVersion(path: string): GitVersion | undefined {
+  const above = gitAbove(dirname(path));
+  if (above === undefined) return undefined;
+  const ask = (...args: string[]) => git(dirname(path), GIT_MS, args)?.trim();
+  // As it is, since a filter of the repository's settings would be run.
+  const isCommitted =
+    ask('rev-parse', `HEAD:./${basename(path)}`) === ask('hash-object', '--no-filters', '--', path);
+  const log = isCommitted ? ask('log', `-n${COMMITS}`, '--format=%H', '--', path) : undefined;
+  return { file: relative(dirname(above), path), commits: log?.split('\n') ?? [] };
 }
 
 /** A missing object would be fetched by a program that the settings name. */

@@ -176,7 +176,7 @@ export function ownFacts(
 ): RecordedFact[] {
   const explicit = factsFrom(
     facts,
-    ({ subject, relation, object, tags = [], origin, replaces = [], not_shown = [], scope }) => {
+    ({ subject, relation, object, tags = [], origin, by = '', replaces = [], not_shown = [], scope }) => {
       const fact = recordedFact(subject, relationOf(relation), object, tags);
       // Only what records a conversation can hold words of its user.
       const isOfUser = origin === 'user' && kindOf(role).part === 'note';
@@ -184,7 +184,10 @@ export function ownFacts(
       if (fact === undefined || isPlain) return fact;
       return {
         ...fact,
-        ...(isOfUser && { origin: 'user' as const }),
+        ...(isOfUser && {
+          origin: 'user' as const,
+          ...(quoted(by) !== '' && { by: clipText(quoted(by), MAX_NAME) }),
+        }),
         ...(replaces.length > 0 && { replaces }),
         ...(not_shown.length > 0 && { not_shown }),
         ...recordedScope(scope),
@@ -203,6 +206,7 @@ export function ownFacts(
 }
 
 const MAX_PATHS = 10;
+const MAX_NAME = 128;
 
 /** The scope with each part in one quoted line. */
 export function recordedScope({ task, paths, branch }: StatementScope = {}): { scope?: StatementScope } {
@@ -346,6 +350,7 @@ export function sessionFact(fact: RecordedFact, origin: DispatchOrigin, eventSeq
     eventSequence,
     confidence: fact.confidence ?? 1,
     ...(fact.origin !== undefined && { origin: fact.origin }),
+    ...(fact.by !== undefined && { by: fact.by }),
     ...(fact.ref !== undefined && { ref: fact.ref }),
     ...(fact.scope !== undefined && { scope: fact.scope }),
     ...(origin.history && { history: origin.history }),

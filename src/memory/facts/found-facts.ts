@@ -58,21 +58,26 @@ function closedAsOf({ closedBy }: SessionFact, asOf: number): boolean {
 }
 
 function filterOf(args: ToolArguments<'fact-find'>): (fact: SessionFact) => boolean {
-  const { task, subject, relation, tag } = args;
+  const { task, subject, relation, tag, by } = args;
   const text = (args.text ?? '').toLowerCase();
   return (fact) =>
     (task === undefined || fact.sourceTaskId === task) &&
     (subject === undefined || fact.subject === subject) &&
     (relation === undefined || relation.includes(fact.relation)) &&
     (tag === undefined || tag.some((wanted) => fact.tags.includes(wanted))) &&
+    (by === undefined || saidBy(fact)?.toLowerCase() === by.toLowerCase()) &&
     holds(fact, text);
+}
+
+function saidBy({ by, answer }: SessionFact): string | undefined {
+  return by ?? answer?.by;
 }
 
 function holds(fact: SessionFact, text: string): boolean {
   if (text.length >= SHORTEST_ID && fact.id.startsWith(text)) return true;
   if (fact.ref?.toLowerCase() === text) return true;
   const { subject, relation, object, fix = '' } = fact;
-  const factText = `${subject} ${relation} ${object} ${fix}`.toLowerCase();
+  const factText = `${subject} ${relation} ${object} ${fix} ${saidBy(fact) ?? ''}`.toLowerCase();
   return text.split(/\s+/).every((word) => factText.includes(word));
 }
 
@@ -123,7 +128,8 @@ function kindOf(fact: SessionFact): StatementKind | undefined {
 
 export function foundFact(fact: SessionFact): FoundFact {
   const { subject, relation, object, severity, fix, confidence, history, closedBy, validTo } = fact;
-  const { retracted, corrects, ref, origin, by = fact.answer?.by, ended, scope } = fact;
+  const { retracted, corrects, ref, origin, ended, scope } = fact;
+  const by = saidBy(fact);
   return {
     ...{ id: fact.id, subject, relation, object },
     ...defined({ severity, fix }),

@@ -1,7 +1,13 @@
 import { z } from 'zod';
 import type { DispatchFault } from '../../contracts/dispatch-body.js';
 import { ThroughlineError } from '../../contracts/errors.js';
-import { type TasksDocument, tasksDocument, tasksSource } from '../../contracts/plan-requests.js';
+import {
+  type GitVersion,
+  gitVersion,
+  type TasksDocument,
+  tasksDocument,
+  tasksSource,
+} from '../../contracts/plan-requests.js';
 import type { EventOf } from '../../contracts/session-events.js';
 import {
   type SessionSettings,
@@ -138,6 +144,7 @@ export function mergedSettings(before: SessionSettings = {}, more: SessionSettin
 export const runJson = z.object({
   spec: z.string(),
   source: tasksSource,
+  version: gitVersion.exactOptional(),
   document: tasksDocument,
   goal: z.string().exactOptional(),
 });
@@ -148,11 +155,32 @@ export type RunEvent = EventOf<'run.initialized' | 'run.ended' | 'progress.rebui
 /** A rebuilt document without a run changes nothing. */
 export function evolveRun(run: Run | undefined, event: RunEvent): Run | undefined {
   if (event.type === 'run.initialized') {
-    const { spec, goal, source, document } = event.data;
-    return { spec, source, document, ...(goal !== undefined && { goal }) };
+    const { spec, goal, source, version, document } = event.data;
+    return { spec, source, ...(version && { version }), document, ...(goal !== undefined && { goal }) };
   }
   if (event.type === 'run.ended') return undefined;
-  return run && { ...run, document: event.data.document };
+  const { version } = run ?? {};
+  return (
+    run && { ...run, ...(version && { version: { ...version, commits: [] } }), document: event.data.document }
+  );
+}
+
+/** Returns true for the plan of another file: of another place in the repository, else of another path or name. */
+export function isAnotherPlan(
+  { spec, source, version }: Run,
+  next: { readonly spec?: string | undefined; readonly version?: GitVersion | undefined } & Pick<
+    Run,
+    'source'
+  >,
+): boolean {
+  if (version !== undefined && next.version !== undefined) return version.file !== next.version.file;
+  if (source.kind === 'file') return next.source.kind === 'file' && source.path !== next.source.path;
+  return next.source.kind === 'document' && next.spec !== undefined && next.spec !== spec;
+}
+
+/** Returns true for a version behind the one that is known. Where git does not tell, the one that comes last counts. */
+export function isOlderPlan({ version }: Run, next: GitVersion | undefined): boolean {
+  return (version?.commits.indexOf(next?.commits[0] ?? '') ?? 0) > 0;
 }
 
 /** Returns the id of the task that the author of the plan calls so: `T001~2` for `T001` after its words were replaced. */

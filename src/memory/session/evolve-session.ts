@@ -130,7 +130,7 @@ export function evolve(state: SessionState, stored: StoredEvent): SessionState {
       const { fact, source } = factIn(data);
       const { by, agent, reason, instead: object, ref } = data;
       const { ref: _, ...statement } = data.fact;
-      const origin = agent === undefined ? { origin: 'person' as const } : {};
+      const origin = agent === undefined ? { origin: 'person' as const, by } : {};
       const corrected = object && { ...statement, object, ...(ref && { ref, ...origin }) };
       const instead = corrected
         ? { ...sessionFact(corrected, source, sequence), corrects: fact.id }

@@ -68,7 +68,7 @@ function progress(state: SessionState): Omit<RunStatus, 'findings'> {
 }
 
 function planInNumbers(
-  { spec, goal, source, document }: Run,
+  { spec, goal, source, version, document }: Run,
   results: TaskResults,
   { nextTaskId, activeTaskId, whyNone }: PlanOutlook,
 ): NonNullable<RunStatus['run']> {
@@ -78,6 +78,7 @@ function planInNumbers(
     spec,
     ...(goal !== undefined && { goal }),
     source,
+    ...(version && { version }),
     fingerprint: document.fingerprint,
     totals: totalsOf(document.tasks),
     active_task_id: activeTaskId,

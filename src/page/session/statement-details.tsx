@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks';
 import type { FactShown, FoundFact } from '../../contracts/fact-requests.js';
-import { originText, statementText } from '../../shared/wire-words.js';
+import { speakerText, statementText } from '../../shared/wire-words.js';
 import { ask } from '../ask.js';
 import { type Action, Actions, actor, mayAct, SendForm } from '../components/act.js';
 import { Clock, Pair } from '../components/fields.js';
@@ -77,9 +77,9 @@ function Details({ session, shown }: { readonly session: string; readonly shown:
 
 /** Names who said a fact: `you`, `ana`, `the user`, `an agent`, or the task and role of its result. */
 export function whoText(fact: FoundFact): string {
-  if (fact.by !== undefined) return fact.by === actor() ? 'you' : fact.by;
-  if (fact.origin === 'person') return 'a person';
-  if (fact.origin === 'user') return `the ${originText(fact)}`;
+  if (fact.by !== undefined && fact.by === actor()) return 'you';
+  if (fact.origin !== undefined) return speakerText(fact);
+  if (fact.by !== undefined) return fact.by;
   return fact.task === fact.ref
     ? 'an agent'
     : `${fact.task} ${hasPrompts(fact.role) ? fact.role : ''}`.trim();

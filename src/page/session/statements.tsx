@@ -133,7 +133,7 @@ function Filters(props: {
       <FilterField
         label="Filter"
         value={text}
-        placeholder="words, or M7"
+        placeholder="words, a name, or M7"
         onFilter={(value) => setParams({ text: value })}
       />
     </div>

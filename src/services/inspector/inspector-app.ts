@@ -8,7 +8,6 @@ import { statusOf, systemCode, ThroughlineError } from '../../contracts/errors.j
 import type { InspectorMe, InspectorRole } from '../../contracts/inspector-api.js';
 import { scopedRequest } from '../../contracts/names.js';
 import { REQUEST_NAMES, type RequestName, rowOf } from '../../contracts/requests.js';
-import { userName } from '../../engine/files/user-state.js';
 import type { LiveTransport } from '../../engine/ports/client-transport.js';
 import type { Logger } from '../../engine/ports/logger-and-clock.js';
 import { LIVE_PATH } from '../../shared/wire-words.js';
@@ -19,6 +18,7 @@ interface InspectorParts {
   readonly token: string;
   readonly transport: LiveTransport;
   readonly role: InspectorRole;
+  readonly user: string;
   readonly hosts: KnownHosts;
   readonly feed: LiveFeed;
   readonly timeoutMs: number;
@@ -27,14 +27,13 @@ interface InspectorParts {
 }
 
 export function inspectorApp(parts: InspectorParts): Hono {
-  const { transport, role, feed, logger } = parts;
+  const { transport, role, user, feed, logger } = parts;
   const app = new Hono();
   app.use(securityHeaders);
   app.use(knownHost(parts.hosts));
   app.use('/api/*', signedIn(parts.token));
   app.get('/api/me', (c) => {
     const { server } = transport;
-    const user = userName() ?? 'a person';
     return c.json<InspectorMe>({ server, user, decides: role === 'operator' });
   });
   app.post('/api/ask/:subject', smallBody, (c) => ask(c, c.req.param('subject'), parts));

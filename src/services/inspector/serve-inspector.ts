@@ -3,10 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createAdaptorServer, type ServerType } from '@hono/node-server';
 import { systemCode, type ThroughlineError } from '../../contracts/errors.js';
 import { INSPECTOR_PORT, type InspectorRole } from '../../contracts/inspector-api.js';
-import { builtFolder } from '../../engine/files/user-state.js';
+import { builtFolder, userName } from '../../engine/files/user-state.js';
 import { listenOn } from '../../engine/monitoring/monitoring-server.js';
 import type { NatsAddress } from '../../nats/connection/nats-access.js';
 import { openLiveTransport } from '../../nats/connection/nats-client-transport.js';
+import { UNNAMED } from '../../shared/wire-words.js';
 import { type Context, namedLogger, natsOptions } from '../common/service-context.js';
 import { knownHosts } from './access.js';
 import { inspectorApp } from './inspector-app.js';
@@ -14,6 +15,8 @@ import { LiveFeed } from './live-feed.js';
 
 interface InspectorOptions {
   readonly role: InspectorRole;
+  /** In whose name the page acts. Default: the user of this process. */
+  readonly user?: string | undefined;
   /** Address to listen on. Default: loopback. */
   readonly host?: string | undefined;
   /** Host names besides `localhost`, of a proxy or of this machine. */
@@ -40,7 +43,7 @@ export async function serveInspector(
 ): Promise<RunningInspector> {
   const { config, shutdown } = context;
   const { requestTimeoutMs, afterTimeoutMs } = config;
-  const { host = LOOPBACK, role } = options;
+  const { host = LOOPBACK, role, user = userName() ?? UNNAMED } = options;
   const logger = namedLogger(context.logger, 'inspector');
   const transport = await openLiveTransport(natsOptions(nats, 'throughline inspector', config, logger));
   shutdown.add('the NATS connection of the inspector', () => transport.close());
@@ -52,6 +55,7 @@ export async function serveInspector(
     token,
     transport,
     role,
+    user,
     hosts: knownHosts(host, options.names),
     feed,
     timeoutMs: requestTimeoutMs + afterTimeoutMs,

@@ -4,14 +4,19 @@ import type { ReplyTo } from '../../contracts/requests.js';
 import { specNameOf } from '../../ledger/next-task.js';
 import { planProblem } from '../../ledger/plan-document.js';
 import { readDocument } from '../../ledger/read-plan.js';
+import { isAnotherPlan, isOlderPlan, type Run } from '../../memory/session/charter.js';
 import { refuseArchived } from '../../memory/session/commands/lifecycle-commands.js';
-import { answer, append } from '../../memory/session/commands/session-decision.js';
+import { answer, append, refuse } from '../../memory/session/commands/session-decision.js';
 import { runStatus } from '../../memory/session/plan-status.js';
 import { sessionLists, taskShown } from '../../memory/session/plan-view.js';
 import { planVersion } from '../../memory/session/session-state.js';
 import { defined } from '../../shared/collections.js';
 import type { ToolPorts } from '../common/service-context.js';
 import type { Handlers } from '../common/service-shell.js';
+
+function planName({ spec, source, version }: Run): string {
+  return version?.file ?? (source.kind === 'file' ? source.path : `the plan ${spec}`);
+}
 
 /** Problems listed in a reply; the run counts all of them. */
 const MAX_PROBLEMS = 1000;
@@ -23,7 +28,17 @@ export function createRunService({
 }: Pick<ToolPorts, 'reader' | 'command' | 'tracker'>): Handlers<'run.init' | 'run.status'> {
   return {
     /** Records the tasks as the session's plan, or that it follows none. @throws ThroughlineError if they cannot be read */
-    async 'run.init'({ session, spec, goal, tasksPath, tasksText, requirementsText, settings, unfollow }) {
+    async 'run.init'({
+      session,
+      spec,
+      goal,
+      tasksPath,
+      tasksText,
+      requirementsText,
+      settings,
+      version,
+      unfollow,
+    }) {
       if (unfollow) {
         const { reply } = await command(session, 'run.init', (state) => {
           if (state.charter.archived !== undefined) return refuseArchived(state);
@@ -49,9 +64,16 @@ export function createRunService({
       const { reply } = await command(session, 'run.init', (state) => {
         if (state.charter.archived !== undefined) return refuseArchived(state);
         const before = state.run;
+        if (before !== undefined && isAnotherPlan(before, { spec, source, version }))
+          return refuse(
+            'conflict',
+            `session ${session} follows ${planName(before)}: "throughline plan unfollow ${session}" first, or follow this plan in another session`,
+          );
+        if (before !== undefined && isOlderPlan(before, version)) return answer(runStatus);
         const data = {
           spec: spec ?? before?.spec ?? specNameOf(tasksPath ?? ''),
           source,
+          ...(version && { version }),
           document: planVersion(state, document, unnamed),
           ...defined({ goal: goal ?? before?.goal, settings }),
         };

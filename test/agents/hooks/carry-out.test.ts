@@ -651,7 +651,7 @@ describe('a turn without a result', () => {
     await place.run('claude', mainStop('Two ways:\n1. JWT\n2. A signed cookie\n\nWhere to?'));
     await place.run('claude', prompt(said));
     await place.run('claude', mainStop('Okay.'));
-    expect(turns(place)[1].facts[0]).toMatchObject({ object: decided, origin: 'user' });
+    expect(turns(place)[1].facts[0]).toMatchObject({ object: decided, origin: 'user', by: 'Ann' });
   });
 
   it('in the answer to its question the agent does not speak as the user', async () => {

@@ -138,6 +138,7 @@ export function hookPlace(
     },
     log: (line: string) => lines.push(line),
     allowMore: () => {},
+    person: () => 'Ann',
   };
   return {
     ...{ asked, published, lines, stateDir, spool, spoolDir: join(stateDir, 'hooks', 'spool', 'own%3A1') },

@@ -193,6 +193,18 @@ describe('what waits to be sent', () => {
     expect(spoolCounts(stateDir)).toEqual([]);
   });
 
+  it('while the server does not answer a session starts with what it began with last, until another server is used', async () => {
+    const place = hookPlace();
+    const started = async () => place.run('claude', start);
+    await started();
+    place.setDown(true);
+    expect(await started()).toMatch(
+      /as of \d\d:\d\d, the server does not answer \(no server\).*what is known/,
+    );
+    spoolOf(place.stateDir, 'named:other').keepStart('demo', 'of another server');
+    expect(await started()).toContain('memory not reachable: no server');
+  });
+
   it('a key of any length and form has one folder', () => {
     const { stateDir } = hookPlace();
     const keys = [`team:${'host:4222,'.repeat(60)}`, `team:${'host:4222,'.repeat(61)}`, 'named:../../x:1'];

@@ -230,7 +230,7 @@ describe('an answer', () => {
     expect(played.when('blocker-answer', unaware).refused?.code).toBe('conflict');
   });
 
-  it('the same answer again changes nothing; another one of a person replaces it, one of an agent does not', () => {
+  it('the same answer again changes nothing; another one of the same person replaces it, one of another person if it says so, one of an agent does not', () => {
     const played = asked().after('blocker-answer', ANSWER);
     expect(Object.keys(played.when('blocker-answer', ANSWER))).toEqual(['reply']);
     const again = (by: string) => ({ ...ANSWER, answer: '80', by });
@@ -242,7 +242,9 @@ describe('an answer', () => {
     expect(played.when('blocker-answer', { ...again('anna'), person: undefined }).refused?.code).toBe(
       'conflict',
     );
-    const byBen = asked().after('blocker-answer', ANSWER).after('blocker-answer', again('ben'));
+    const told = 'anna answered "Use 9464.": --replace, ';
+    expect(played.when('blocker-answer', again('ben')).refused?.message).toContain(told);
+    const byBen = played.after('blocker-answer', { ...again('ben'), replaces: ANSWER.answer });
     expect(promptOf(byBen, '1')).toContain('Answered by ben: "80"');
     expect(
       asked().when('blocker-answer', { ...ANSWER, question: 'Which color?' }).refused?.message,
@@ -271,11 +273,11 @@ describe('notes and messages', () => {
       by: 'ann',
       person: true,
     });
-    expect(promptOf(played, '2', 'Build the page')).toContain('- Money is in cents [N1, person, 1 Mar]');
+    expect(promptOf(played, '2', 'Build the page')).toContain('- Money is in cents [N1, ann, 1 Mar]');
     const [fact] = factsOf(played.state).all();
     expect(fact).toMatchObject({ ref: 'N1', relation: 'decided', origin: 'person', note: { id: 'NOT-1' } });
     played.after('note-edit', { id: 'N1', content: 'Money is in mills', person: true });
-    expect(promptOf(played, '2', 'Build the page')).toContain('- Money is in mills [N1, person, 1 Mar]');
+    expect(promptOf(played, '2', 'Build the page')).toContain('- Money is in mills [N1, ann, 1 Mar]');
     expect(promptOf(played.after('note-delete', { id: '1', person: true }), '2', 'x')).not.toContain('Money');
   });
 

@@ -79,15 +79,17 @@ it('the results of a session are stored in the order in which they come, also be
 describe('where a statement is shown', () => {
   it('a session start shows each with its id, who said it, and when', async () => {
     const session = new StatedSession();
-    await session.says('The user: use dayjs instead of moment', { origin: 'user' });
+    await session.says('The user: use dayjs instead of moment', { origin: 'user', by: '[Ann]' });
     await session.says('Never touch legacy/', { relation: 'rule', tags: ['convention'], origin: 'user' });
     await session.result(
-      implementer({ facts: [{ subject: 'task:1', relation: 'failed', object: 'Express 5: no types' }] }),
+      implementer({
+        facts: [{ subject: 'task:1', relation: 'failed', object: 'Express 5: no types', by: 'Ann' }],
+      }),
     );
     const { prompt } = compilePrompt(await session.state(), start);
     expect(prompt.split('\n').filter((line) => /^(Rules|Decided|Failed): /.test(line))).toEqual([
       `Rules: Never touch legacy/ [M2, user, by the agent's line, 1 Jan]`,
-      'Decided: The user: use dayjs instead of moment [M1, user, 1 Jan]',
+      'Decided: The user: use dayjs instead of moment [M1, Ann, 1 Jan]',
       'Failed: Express 5: no types | Then: added the store [M3, 1 Jan]',
     ]);
   });
@@ -104,6 +106,21 @@ describe('where a statement is shown', () => {
     const { prompt, tokenEstimate } = compilePrompt(await session.state(), start);
     expect(prompt.match(/\[M\d+, 1 Jan\]/g)).toHaveLength(20);
     expect(tokenEstimate + LINES_WANTED.length / 4).toBeLessThanOrEqual(600);
+  });
+
+  it('what was said on another branch is shown with it, until that is merged', async () => {
+    const session = new StatedSession();
+    const says = (task_id: string, branch: string, object: string, relation = 'decided', subject = branch) =>
+      session.result(observer({ task_id, branch, facts: [{ subject, relation, object }] }));
+    const shown = async (branch?: string) =>
+      compilePrompt(await session.state(), { ...start, branch }).prompt.match(/use \w+ \[.*?\]/g);
+    await says('a', 'main', 'use npm');
+    await says('b', 'api', 'use REST');
+    expect(await shown('main')).toEqual(['use REST [M2, on api, 1 Jan]', 'use npm [M1, 1 Jan]']);
+    for (const branch of ['api', undefined])
+      expect(await shown(branch)).toEqual(['use REST [M2, 1 Jan]', 'use npm [M1, 1 Jan]']);
+    await says('a', 'main', 'merged', 'branch_ended', 'branch:api');
+    expect(await shown('main')).toContain('use REST [M2, 1 Jan]');
   });
 
   it('a session start says what a decision is about, and not once more that it was decided', async () => {

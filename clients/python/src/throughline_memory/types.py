@@ -73,6 +73,8 @@ class ExplicitFact(TypedDict):
     """Tags of the fact."""
     origin: NotRequired[str]
     """Of an observer: "user" if the user said it in a conversation."""
+    by: NotRequired[str]
+    """Name of that user."""
     replaces: NotRequired[list[str]]
     """Ids of the statements that it replaces, answers or settles: M7."""
     not_shown: NotRequired[list[str]]
@@ -1498,6 +1500,8 @@ class RecordedFact(TypedDict):
     """Confidence, 0 to 1; left out for 1."""
     origin: NotRequired[Literal["person", "user", "agent"]]
     """Who states it; left out for an agent."""
+    by: NotRequired[str]
+    """Name of the user who states it."""
     replaces: NotRequired[list[str]]
     """Ids of the statements that it names to end."""
     not_shown: NotRequired[list[str]]
@@ -2376,6 +2380,15 @@ class PlanSource2(TypedDict):
     """A file that the service reads, or a document sent with requests."""
 
 
+class PlanVersion(TypedDict):
+    """The version of a plan in its repository."""
+
+    file: str
+    """Path of the plan in its repository."""
+    commits: list[str]
+    """Newest commits that changed it, newest first; none if changed since."""
+
+
 class PlanDocumentFingerprint(TypedDict):
     """Version of the text."""
 
@@ -2495,6 +2508,7 @@ class SessionImportRequestHistory30Data(TypedDict):
     """Settings of the session to record."""
     source: PlanSource | PlanSource2
     """Where the tasks come from."""
+    version: NotRequired[PlanVersion]
     document: PlanDocument
     """The content of the plan."""
 
@@ -3639,6 +3653,7 @@ class RunInitRequest(TypedDict):
     """The document itself. Give this or tasksPath, not both."""
     requirements_text: NotRequired[str]
     """With tasksText: the requirements document that its tasks refer to."""
+    version: NotRequired[PlanVersion]
     unfollow: NotRequired[Literal[True]]
     """Follow no plan: tasks leave, results stay; excludes tasksPath and tasksText."""
 
@@ -3683,6 +3698,7 @@ class Plan(TypedDict):
     """Goal of the run."""
     source: PlanSource | PlanSource2
     """Where its tasks come from."""
+    version: NotRequired[PlanVersion]
     fingerprint: PlanFingerprint
     """Version of the text."""
     totals: PlanTotals
@@ -3979,7 +3995,7 @@ class FactFindRequest(TypedDict):
     """Find facts, where they come from and what closed them."""
 
     text: NotRequired[str]
-    """Its id, a unique prefix of it, or words that it contains."""
+    """Its id, a unique prefix, or its words or person."""
     task: NotRequired[str]
     """Only facts from results of this task."""
     subject: NotRequired[str]
@@ -3990,6 +4006,8 @@ class FactFindRequest(TypedDict):
     """Only statements of this kind, or one of these."""
     tag: NotRequired[Literal["file_change", "convention", "decision", "error", "dependency", "test"] | list[Literal["file_change", "convention", "decision", "error", "dependency", "test"]]]
     """Only facts with this tag, or one of these."""
+    by: NotRequired[str]
+    """Only statements of this person."""
     is_: NotRequired[Literal["open", "closed", "all"]]
     """Only valid facts, only those that were closed, or all. Default: open."""
     limit: NotRequired[int]
@@ -4062,7 +4080,7 @@ class FoundFact(TypedDict):
     origin: NotRequired[Literal["person", "user", "agent"]]
     """Who states it; left out for an agent."""
     by: NotRequired[str]
-    """Who noted or answered it, if known."""
+    """Who stated, noted or answered it, if known."""
     scope: NotRequired[StatementScope]
     """Where it holds; left out for everywhere."""
     history: NotRequired[Literal[True]]

@@ -139,10 +139,12 @@ export function answerBlocker(state: SessionState, args: ToolArguments<'blocker-
   const before = given.findLast((earlier) => earlier.questions.some((text) => questions.includes(text)));
   if ((open.length === 0 || question !== undefined) && before?.answer === text)
     return answer(showingAnswer(task, text));
-  if (replaces !== undefined && before !== undefined && before.answer !== replaces)
+  const isMine = before?.by === speakerOf(speaker);
+  const isOfPerson = speaker.person && before?.agent === undefined;
+  if (before !== undefined && !isMine && (replaces === undefined ? isOfPerson : before.answer !== replaces))
     return refuse(
       'conflict',
-      `${before.by} answered ${JSON.stringify(before.answer)} meanwhile: to replace that, answer again, or with --replaces ${JSON.stringify(before.answer)}`,
+      `${before.by} answered ${JSON.stringify(before.answer)}: --replace, or that answer as replaces, replaces it`,
       { task, by: before.by, answer: before.answer, at: before.at },
     );
   if (!speaker.person && before !== undefined && before.agent === undefined)
