@@ -10,7 +10,7 @@ import type { ServerInUse } from './user-server.js';
  * in commits. Undefined where neither is set.
  */
 export function personName(server: ServerInUse, directory: string): string | undefined {
-  if ('as' in server && typeof server.as === 'string') return server.as;
+  if (server.kind === 'team' && server.as !== undefined) return server.as;
   const git = gitAbove(directory);
   const common = git && commonFolder(git);
   // The user's own files may be links.

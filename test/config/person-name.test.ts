@@ -5,7 +5,7 @@ import { personName } from '../../src/config/person-name.js';
 import { folderOfTest } from '../support/of-file.js';
 
 const OWN = { kind: 'own', store: '/none' } as const;
-const MEMBER = { kind: 'team', url: 'nats://team', as: 'bob' } as const;
+const MEMBER = { kind: 'team', url: 'nats://team', as: 'bob', access: {} } as const;
 afterEach(() => vi.unstubAllEnvs());
 
 it('a person has the name of git in a repository, else that of the user, and none without git', async () => {
