@@ -4,6 +4,7 @@ import type { WorkTree } from '../agents/hooks/turn-files.js';
 import { stateDirOf, USUAL_VARIABLES } from '../config/config.js';
 import type { ServerInUse } from '../config/user-server.js';
 import { ThroughlineError, usageError } from '../contracts/errors.js';
+import { kindOf } from '../contracts/kinds.js';
 import { type Token, token } from '../contracts/names.js';
 import { defined } from '../shared/collections.js';
 import { clipText, counted, quoted, shellWord, withoutCredentials } from '../shared/text.js';
@@ -140,7 +141,7 @@ function unwrittenFiles(folder: string, git: typeof import('../agents/hooks/turn
   let isSaid = false;
   let before: WorkTree | undefined;
   return (event: RunPlanEvent): string | undefined => {
-    if (event.type === 'call-started' && event.role === 'implementer' && !isSaid)
+    if (event.type === 'call-started' && kindOf(event.role).part === 'work' && !isSaid)
       before = git.workTreeAt(folder, GIT_MS);
     if (event.type !== 'result' || event.files === undefined || before === undefined || isSaid)
       return undefined;
