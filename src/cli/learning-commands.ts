@@ -135,7 +135,7 @@ function shortId(id: string): string {
   return quoted(id).slice(0, 5);
 }
 
-export function confidenceText(confidence: number | undefined): string {
+function confidenceText(confidence: number | undefined): string {
   return confidence === undefined ? 'N/A' : confidence.toFixed(2);
 }
 

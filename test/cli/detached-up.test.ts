@@ -1,6 +1,4 @@
-import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
@@ -183,26 +181,6 @@ describe('up --detach', () => {
       expect((await cli(['down'], at(one))).stdout).toBe(`nothing runs on the store ${store}\n`);
     } finally {
       await cli(['down'], at(one));
-    }
-  });
-
-  it('where another program has the default port, up takes the next free one, and commands find it', async () => {
-    const state = await newStore();
-    const env = { XDG_STATE_HOME: state };
-    // Another test may hold it for a moment, a server of this machine for good.
-    const other = await soon(async () => {
-      const server = createServer().listen(4222, '127.0.0.1');
-      await once(server, 'listening');
-      return server;
-    }).catch(() => undefined);
-    try {
-      const { stdout } = await cli(['up', '--detach', '--no-inspector'], { env });
-      const [, port] = /^throughline ready nats:\/\/127\.0\.0\.1:(\d+) /.exec(stdout) ?? [];
-      expect(Number(port)).toBeGreaterThan(4222);
-      expect((await cli(['admin', 'health'], { env })).code).toBe(0);
-    } finally {
-      await cli(['down'], { env });
-      other?.close();
     }
   });
 

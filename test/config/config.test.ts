@@ -123,22 +123,6 @@ describe('a number', () => {
 });
 
 describe('text', () => {
-  it('a text setting is taken as it is', () => {
-    const env = {
-      NATS_URL: 'nats://a,nats://b',
-      THROUGHLINE_SESSION: 'demo',
-      THROUGHLINE_PROJECT: 'my app',
-      THROUGHLINE_LOG_LEVEL: 'silent',
-    };
-    expect(loadConfig(env)).toMatchObject({
-      natsUrl: env.NATS_URL,
-      session: 'demo',
-      project: 'my app',
-      logLevel: 'silent',
-      env,
-    });
-  });
-
   it('an unknown log level is refused with its name, its value and the right ones', () => {
     expect(refusal({ THROUGHLINE_LOG_LEVEL: 'loud' })).toBe(
       'THROUGHLINE_LOG_LEVEL is "loud": use one of trace, debug, info, warn, error, silent',

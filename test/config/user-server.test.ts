@@ -76,9 +76,3 @@ it('an installation has one key, on every port, with every token, and while noth
   joinTeam(stateDir, { url: 'nats://host:4222' });
   expect(new Set([...keys, installationKey(serverInUse(stateDir))])).toEqual(new Set(['named:host:4222']));
 });
-
-it('a server that the user has named is shown with how it was named', async () => {
-  const at = server.url.replace('nats://', '');
-  const named = serverInUse(stateDir, { natsUrl: server.url });
-  expect(serverText(named)).toBe(`${at}, named by NATS_URL`);
-});

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { portProblem } from '../../src/nats/server/server-process.js';
-import { VERSION } from '../../src/version.js';
 import { cli, startCli, startUp } from '../support/cli.js';
 import { freePort } from '../support/free-port.js';
 import { startPrivateNats } from '../support/nats-server.js';
@@ -160,10 +159,6 @@ async function serverPid(store: string): Promise<number> {
 }
 
 describe('up', () => {
-  it('up says on its ready line where it listens', () => {
-    expect(up.readyLine).toBe(`throughline ready ${up.url} store ${up.store}`);
-  });
-
   it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
     'up drains on %s, exits 0 and leaves no server behind',
     async (signal) => {
@@ -193,18 +188,6 @@ describe('up', () => {
     },
   );
 
-  it('up fails with a clear error when its port is taken', async () => {
-    const refused = await cli(['up', '--port', String(up.port), '--store', join(folder, 'taken')]);
-    expect(refused).toMatchObject({ code: 2, stdout: '' });
-    expect(refused.stderr).toMatch(new RegExp(`port ${up.port} on 127\\.0\\.0\\.1 is in use: .*--port`));
-  });
-
-  it('up refuses options for a server of its own when it is given a server', async () => {
-    const refused = await up.cli(['up', '--port', '4333']);
-    expect(refused).toMatchObject({ code: 2, stdout: '' });
-    expect(refused.stderr).toMatch(/--port is only for a server that "up" starts: unset NATS_URL/);
-  });
-
   it('up ends with an error when its server dies', async () => {
     const own = await startUp();
     process.kill(await serverPid(own.store), 'SIGKILL');
@@ -220,10 +203,6 @@ describe('the command line', () => {
     const before = await cli([...nobody, 'session', 'ls']);
     expect(before).toMatchObject({ code: 1, stderr: expect.stringContaining('nats://127.0.0.1:2') });
     expect(await cli(['session', 'ls', ...nobody])).toEqual(before);
-  });
-
-  it('the command line prints its version', async () => {
-    expect(await cli(['--version'])).toEqual({ code: 0, stdout: `${VERSION}\n`, stderr: '' });
   });
 
   it('up with a server in NATS_URL that does not answer says who starts that one', async () => {

@@ -110,18 +110,6 @@ describe('throughline doctor on a broken one', async () => {
     expect(bad(looked.found).every(({ fix }) => fix !== undefined)).toBe(true);
   });
 
-  it('the doctor waits for a service that is slow to answer', async () => {
-    const { connection } = system.ports;
-    const stats = { type: 'io.nats.micro.v1.stats_response', name: 'extractor', id: 'x', endpoints: [] };
-    const answer = JSON.stringify({ ...stats, version: EXPECTED.version, started: '2026-01-01T00:00:00Z' });
-    const busy = connection.subscribe('$SRV.STATS.extractor', {
-      callback: (_, message) => setTimeout(() => message.respond(answer), 1500),
-    });
-    const found = await examine(system.ports.connection, EXPECTED);
-    expect(levels(found)).toMatchObject({ 'service extractor': 'ok', 'service prompt-compiler': 'fail' });
-    busy.unsubscribe();
-  });
-
   it('the doctor fails for dispatches that no consumer fetches', async () => {
     await jsm.consumers.add('DISPATCH', {
       durable_name: 'extractor',

@@ -18,6 +18,7 @@ import {
 import { nativeSource } from '../../support/nats-native.js';
 import { afterTest, folderOfTest } from '../../support/of-file.js';
 import { soon } from '../../support/soon.js';
+import { mountTmpfs, TMPFS_MISSING } from '../../support/tmpfs.js';
 
 async function started(storeDir: string) {
   const server = await startNatsServer({ source: await nativeSource(), storeDir });
@@ -179,21 +180,12 @@ describe('a process is not taken for one that runs', () => {
 describe('a store that cannot be used is said in one line, at once:', () => {
   it.each([
     ['where the system takes no folder', () => '/proc/throughline'],
-    ['where the system takes no folder, further down', () => '/proc/throughline/deep/er'],
     [
       'with a file in its place',
       async () => {
         const path = join(await folderOfTest(), 'file');
         await writeFile(path, '');
         return path;
-      },
-    ],
-    [
-      'below a file',
-      async () => {
-        const path = join(await folderOfTest(), 'file');
-        await writeFile(path, '');
-        return join(path, 'store');
       },
     ],
     [
@@ -218,6 +210,24 @@ describe('a store that cannot be used is said in one line, at once:', () => {
       ),
     });
   });
+
+  it.skipIf(TMPFS_MISSING !== undefined)(
+    'a store on a read-only file system, or on a full disk, is reported with the reason',
+    async () => {
+      await using fixed = await mountTmpfs({ readOnly: true });
+      for (const path of [fixed.path, join(fixed.path, 'store')])
+        await expect(started(path)).rejects.toMatchObject({
+          code: 'store_unusable',
+          message: expect.stringContaining('EROFS'),
+        });
+      await using full = await mountTmpfs({ megabytes: 1 });
+      await full.fill();
+      await expect(started(full.path)).rejects.toMatchObject({
+        code: 'store_full',
+        message: expect.stringMatching(/ENOSPC.*make room/),
+      });
+    },
+  );
 
   it('a new store makes the missing folders above it', async () => {
     const storeDir = join(await folderOfTest(), 'one', 'two');
