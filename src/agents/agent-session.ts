@@ -123,10 +123,7 @@ function workTreeOf(stateDir: string, directory: string, git: string | undefined
   }
 }
 
-/**
- * Returns the plan that was recorded when the folder was connected, or else the one that `plan follow` would find. A linked
- * work tree without a plan of its own shares that of the main one.
- */
+/** Returns the recorded plan, else the one that `plan follow` finds; a linked work tree falls back to that of the main one. */
 function planOf(known: ConnectedProject | undefined, top: string, file: string | undefined) {
   const folder = file === undefined ? top : dirname(file);
   const main = known?.folder ?? folder;
@@ -146,11 +143,7 @@ export async function openOwnSession(
   return project !== undefined || plan !== undefined;
 }
 
-/**
- * Has a session follow the plan of its folder; sends the text where the service may not read the file.
- *
- * @throws ThroughlineError as `runInit`
- */
+/** Has a session follow the plan of its folder; sends the text where the service may not read the file. Throws as `runInit`. */
 export async function followOwnPlan(client: ThroughlineClient, session: string, plan: string): Promise<void> {
   try {
     await client.runs.init({ session, tasksPath: plan });
@@ -211,11 +204,7 @@ function namesIn(folder: string): string[] {
   }
 }
 
-/**
- * Refuses a session name from an unconnected folder if it belongs to another project.
- *
- * @throws ThroughlineError `not_connected`
- */
+/** Refuses a session name from an unconnected folder if it belongs to another project. Throws `not_connected`. */
 function refuseOthers(session: Token, directory: string, stateDir: string): void {
   const others = connectedProjects(stateDir).filter((project) => projectOf(project.session) === session);
   const [other] = others;
@@ -258,9 +247,8 @@ function projectAt(directory: string): { readonly file?: string; readonly git?: 
 }
 
 /**
- * Reads a `.throughline.json`, or its text before it is written. The plan becomes a path relative to its folder.
- *
- * @throws ThroughlineError `config_invalid` that names the file, what is wrong and the fix
+ * Reads a `.throughline.json`, or its text before it is written. The plan becomes a path relative to its folder. Throws
+ * `config_invalid` that names the file, what is wrong and the fix.
  */
 export function projectSettings(file: string, text?: string): Partial<ProjectSettings> {
   const wrong = (what: string, cause?: unknown) =>

@@ -6,11 +6,7 @@ import { gitAbove } from '../config/git-repository.js';
 const PATH = /(?<![\w./:@-])\.?[\w@-]+(?:\/[\w@.-]+){0,30}\/[\w@.-]+\.\w{1,8}(?![\w/])/g;
 const MOST = 50;
 
-/**
- * Compiles a prompt, and again if it names files that do not exist where the agent works, so that it offers none of them.
- *
- * @param compile takes what is to be added to the request
- */
+/** Compiles a prompt, and again without the files that it names and that do not exist where the agent works. */
 export async function compiledHere<Reply extends { readonly prompt: string }>(
   directory: string,
   compile: (more: { readonly hints?: { readonly missing: string[] } }) => Promise<Reply>,

@@ -18,11 +18,7 @@ export function isToken(value: unknown): value is Token {
   return typeof value === 'string' && TOKEN_PATTERN.test(value);
 }
 
-/**
- * @throws ThroughlineError `token_invalid`
- *
- * @param field the name of the value in the message: `session`, `role`, …
- */
+/** Throws `token_invalid`. `field` names the value in the message: `session`, `role`, … */
 export function token(value: unknown, field: string): Token {
   if (isToken(value)) return value;
   const shown = typeof value === 'string' ? quotedName(value) : `a ${typeof value}`;

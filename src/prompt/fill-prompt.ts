@@ -205,10 +205,7 @@ const LOOK_AHEAD = 12;
 /** Maximum characters of a token, except rare ones such as long runs of blanks. */
 const LONGEST_TOKEN = 16;
 
-/**
- * @param room token budget of the whole prompt
- * @param overflow makes the error for a budget smaller than the essentials, from their tokens
- */
+/** `room`: token budget of the whole prompt. `overflow` makes the error for less than the essentials, from their tokens. */
 export function fillPrompt<Name extends string>(
   plan: PromptPlan<Name>,
   room: number,

@@ -5,10 +5,7 @@ import type { JsonEntries } from './json-entries.js';
 import type { MarkdownBlock, TomlBlock } from './marked-block.js';
 import { OPENCODE_PLUGIN } from './opencode-plugin.js';
 
-/**
- * Configuration files of a client, and our entries in them. A new client needs an entry here, and one in `HOOK_CLIENTS` for its
- * hook events.
- */
+/** Our entries in the files of a client. A new client needs an entry here, and one in `HOOK_CLIENTS`. */
 interface ConnectClient {
   readonly title: string;
   /** The command that starts the client; left out for a file that several clients read. */

@@ -26,21 +26,14 @@ export function entryState(file: ConfigFile, text: string | undefined): EntrySta
   }
 }
 
-/**
- * Returns the lines that only we write, for a hash that detects foreign ones: a marked block, or a file of our own. Entries in
- * JSON are recognised by the program that they run.
- */
+/** Returns the lines that only we write, a marked block or an own file, for a hash that detects foreign ones. */
 export function ownLines(file: ConfigFile, text: string | undefined): string | undefined {
   if (text === undefined || file.kind === 'json') return undefined;
   if (file.kind === 'block') return linesOfBlock(text);
   return text.startsWith(OWN) ? text : undefined;
 }
 
-/**
- * Returns the text of a file with our entries.
- *
- * @throws ThroughlineError `config_invalid` for a file that cannot be edited
- */
+/** Returns the text of a file with our entries. Throws `config_invalid` for a file that cannot be edited. */
 export function connectedText(file: ConfigFile, text: string | undefined): string {
   const isBlank = text === undefined || text.trim() === '';
   switch (file.kind) {

@@ -34,13 +34,7 @@ export type ReadText = (path: string) => string | undefined;
 
 export const PROJECT_FILE_NAME = '.throughline.json';
 
-/**
- * Returns the changes that connect a client; none if it is connected already.
- *
- * @param client undefined for only the `.throughline.json` of the project
- * @param defaults fields of the `.throughline.json` that neither it nor `given` has
- * @throws ThroughlineError `config_invalid` for a file that cannot be edited
- */
+/** Returns the changes that connect a client, or the project alone; none if it is connected. Throws `config_invalid`. */
 export function connectPlan(
   client: ConnectClientName | undefined,
   where: Where,
@@ -149,12 +143,7 @@ function recordedHash(file: ConfigFile | undefined, text: string | undefined): s
   return hashOf((file && ownLines(file, text)) ?? '');
 }
 
-/**
- * Refuses lines that look like ours but were not written by this user.
- *
- * @param recorded hash of the lines that were written last
- * @throws ThroughlineError `config_invalid`
- */
+/** Refuses lines that look like ours but were not written by this user. `recorded`: hash of those written last. */
 function requireOurs(file: ConfigFile, text: string | undefined, recorded: string | undefined): void {
   const lines = ownLines(file, text);
   if (lines === undefined || entryState(file, text) !== 'outdated' || recorded === hashOf(lines)) return;
@@ -169,11 +158,7 @@ function requireOurs(file: ConfigFile, text: string | undefined, recorded: strin
 export type ProjectFields = Partial<Pick<ProjectSettings, (typeof FIELDS)[number]>>;
 const FIELDS = ['session', 'project', 'plan'] as const;
 
-/**
- * Returns the text of the file with the given fields, and defaults for missing ones. Other fields are kept.
- *
- * @throws ThroughlineError `config_invalid` for a file that is not a JSON object
- */
+/** Returns the text with the given fields, and defaults for missing ones. Throws `config_invalid` if it is not a JSON object. */
 function projectText(text: string | undefined, given: ProjectFields, defaults: ProjectFields, path: string) {
   let result = text === undefined || text.trim() === '' ? '{}\n' : text;
   const errors: ParseError[] = [];

@@ -3,10 +3,7 @@ import { applyEdits, type JSONPath, modify, type ParseError, parse } from 'jsonc
 import { ThroughlineError } from '../../contracts/errors.js';
 import { isObject } from '../../shared/text.js';
 
-/**
- * Our entries in a JSON file with comments: fields of objects, and items of lists. Edits keep all
- * values of others, and the text around the place that changes.
- */
+/** Our entries in JSON with comments: fields of objects, items of lists. Edits keep the values of others and the text around. */
 export interface JsonEntries {
   readonly fields: readonly JsonField[];
   readonly lists?: JsonLists;

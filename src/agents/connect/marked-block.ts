@@ -23,11 +23,7 @@ export interface TomlBlock extends MarkdownBlock {
   readonly varies: RegExp;
 }
 
-/**
- * Returns the text with the block at its end.
- *
- * @throws ThroughlineError `config_invalid` for a text that is not TOML, or has our tables in another form
- */
+/** Returns the text with the block at its end. Throws `config_invalid` if it is not TOML, or has our tables in another form. */
 export function withBlock(text: string, block: TomlBlock | MarkdownBlock, name: string): string {
   if (blockIn(text)?.inside.trim().split(/\r?\n/).join('\n') === block.text.trim()) return text;
   const rest = withoutBlock(text, block, name);
@@ -71,10 +67,8 @@ function withoutBlock(text: string, block: TomlBlock | MarkdownBlock, name: stri
 }
 
 /**
- * Returns the text without the block, to disconnect.
- *
- * @throws ThroughlineError `config_invalid` also for subtables of our server that the user added: without the server they define
- * one that cannot start, and Codex rejects the whole file
+ * Returns the text without the block, to disconnect. Throws `config_invalid` also for subtables of our server that the user
+ * added: without the server they define one that cannot start, and Codex rejects the whole file.
  */
 export function withoutServer(text: string, block: TomlBlock | MarkdownBlock, name: string): string {
   const rest = withoutBlock(text, block, name);

@@ -31,10 +31,9 @@ function boundsOf(path: string, { scope, project }: Place): string | undefined {
 }
 
 /**
- * Writes all changes, or rolls back. Files are replaced atomically with the same permissions, and only if they are unchanged since
- * the plan was made. Symbolic links are kept.
- *
- * @throws ThroughlineError `conflict` for a file that has changed; `config_invalid` for a read-only file, or a failed write
+ * Writes all changes, or rolls back. Files are replaced atomically with the same permissions, and only if they are unchanged
+ * since the plan was made. Symbolic links are kept. Throws `conflict` for a file that has changed; `config_invalid` for a
+ * read-only file, or a failed write.
  */
 export function writeChanges(changes: readonly FileChange[], place: Place): void {
   const read = readerOf(place);
@@ -123,11 +122,7 @@ function readTextFile(path: string, within?: string): string | undefined {
   }
 }
 
-/**
- * Follows the symbolic links of a path to its target, which need not exist.
- *
- * @throws ThroughlineError `config_invalid` if the target is not `within`, or below a `.git` there
- */
+/** Follows the links of a path; the target need not exist. Throws `config_invalid` if it is not `within`, or in a `.git`. */
 function targetOf(path: string, within?: string): string {
   let target = path;
   // 40 is the system's own limit: more links form a cycle.

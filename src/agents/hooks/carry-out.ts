@@ -30,11 +30,7 @@ import type { Waiting } from './spool.js';
 import { recordCalls } from './tool-calls.js';
 import { GIT_MS, workTreeAt } from './turn-files.js';
 
-/**
- * Keeps what an event says on this machine, then returns the function that sends it and asks the server for the answer.
- *
- * @throws file system errors
- */
+/** Keeps what an event says, then returns the function that sends it and asks for the answer. Throws file system errors. */
 export async function recordEvent(call: HookCall, tools: HookTools): Promise<Answering> {
   const { state } = tools;
   const wasPrivate = state.peek(conversationKey('private', call, tools)) !== undefined;
@@ -223,10 +219,7 @@ const SHARED_WORDS = 2;
 /** Characters by which a fact is known that the agent has read already. */
 const KNOWN_BY = 60;
 
-/**
- * Returns known facts that match a prompt without a task, usually none.
- * Leaves out what the agent was already told or did itself in this conversation.
- */
+/** Returns facts that match a prompt without a task, without those that the agent was told or made in this conversation. */
 async function linesFor(call: HookCall, tools: HookTools, client: ThroughlineClient) {
   const { session, project } = tools.at;
   const reply = await caughtUp(tools, (waiting) =>

@@ -45,11 +45,7 @@ export interface HookCall extends ToolCall {
   readonly again: boolean;
 }
 
-/**
- * Reads a payload of a client.
- *
- * @returns why it is not used, for a text that cannot be read or an event that is not taken
- */
+/** Reads a payload of a client. Returns why it is not used, for a text that cannot be read or an event that is not taken. */
 export function readCall(client: HookClient, text: string): HookCall | { readonly unused: string } {
   const payload = jsonOf(text);
   if (payload === undefined) return { unused: `the input is not JSON (${text.length} characters)` };
@@ -131,11 +127,7 @@ export function roleOfAgent(name: string, agents: Readonly<Record<string, string
   return OWED.find((role) => role === bare);
 }
 
-/**
- * True if an agent is read-only: listed as a reader in `agents`, or in `readers` and not in `agents`.
- *
- * @param readers names of the client's own
- */
+/** True for an agent that `agents` lists as a reader, or that `readers`, those of the client, has and `agents` does not. */
 export function onlyReads(
   name: string,
   readers: readonly string[],

@@ -102,11 +102,7 @@ export function attempt(log: (line: string) => void, act: () => void): void {
   }
 }
 
-/**
- * Adds one line to the log of hooks, `<folder>/hook.log`, without secrets. Never throws: a full disk must not stop the agent.
- *
- * @param first makes the first line of a new file
- */
+/** Adds a line without secrets to the log of hooks, `<folder>/hook.log`. Never throws: a full disk must not stop the agent. */
 export function logHook(folder: string, line: string, first: () => string): void {
   try {
     mkdirSync(folder, { recursive: true, mode: PRIVATE });

@@ -30,10 +30,7 @@ export interface HookPlace {
   readonly onRecorded: () => void;
 }
 
-/**
- * One hook: what a client wrote comes in, and what it should read goes out, empty for nothing. Never throws: what goes
- * wrong is a line of the log.
- */
+/** Runs one hook: takes what a client wrote, and returns what it should read. Never throws: errors are lines of the log. */
 export async function runHook(
   name: string,
   client: HookClient,
@@ -129,10 +126,7 @@ function sessionAt(directory: string, key: string, env: Config['env'], state: Ho
   return at;
 }
 
-/**
- * Records the calls of hooks that gave up, as far as there is time and the disk takes it; the others stay for a later hook.
- * No agent waits for their answers.
- */
+/** Records the calls of hooks that gave up, as far as there is time and the disk takes it. No agent waits for their answers. */
 export async function recordRaw(place: RecordingPlace): Promise<void> {
   const { spool, config, leftMs } = place;
   for (const { name, what } of spool.waiting(true)) {

@@ -66,10 +66,7 @@ export function noteCall(call: HookCall, { tool, input }: ToolCall, tools: HookT
   } else if (CONTEXT_TOOL.test(tool) && typeof input.task === 'string') noteTask(call, tools, input.task);
 }
 
-/**
- * Returns what the agent does not know yet: answers to its questions, messages, and required fixes of its tasks. Each is told
- * once.
- */
+/** Returns what the agent was not told yet: answers to its questions, messages, and required fixes of its tasks. */
 export async function newsFor(
   call: HookCall,
   tools: HookTools,

@@ -13,11 +13,7 @@ const AT_ONCE = 200;
 /** A result that waits longer is published with the time when the agent returned it. */
 const LONG_MS = 60_000;
 
-/**
- * Keeps it without secrets. Returns what the disk does not take, to be sent at once.
- *
- * @throws file system errors where nothing is sent at once
- */
+/** Keeps it without secrets, or returns it if the disk does not take it: then it is sent at once. A late call throws instead. */
 export async function keepOrGive(
   waiting: Waiting,
   { spool, redact, log, isLate, now }: Pick<HookTools, 'spool' | 'redact' | 'log' | 'isLate' | 'now'>,
@@ -48,8 +44,7 @@ export async function flushBeside(
 
 /**
  * Sends what waits, and what could not be kept, oldest first. What fails for now stays; what is refused for good is set aside.
- *
- * @returns the message ids of results that the agent has to correct: their session is told by a later hook
+ * Returns the message ids of results that the agent has to correct: their session is told by a later hook.
  */
 export async function flush(
   { state, spool, log, leftMs }: Pick<HookTools, 'state' | 'spool' | 'log' | 'leftMs'>,

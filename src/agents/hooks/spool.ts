@@ -57,11 +57,7 @@ const TAKEN_MS = 60_000;
 const MAX_NAME = 200;
 const KEPT_OF_NAME = 60;
 
-/**
- * Keeps items until they are sent. All functions throw file system errors.
- *
- * @param installation its key: what waits for one is never sent to another
- */
+/** Keeps items until they are sent, each for its installation alone. All functions throw file system errors. */
 export function spoolOf(stateDir: string, installation: string, log: (line: string) => void = () => {}) {
   const spools = spoolsIn(stateDir);
   const folder = join(spools, folderOf(installation));

@@ -22,10 +22,7 @@ import { keepOrGive } from './send-waiting.js';
 import type { Waiting } from './spool.js';
 import { readCalls, transcriptEnd } from './transcript.js';
 
-/**
- * Calls of tools, as entries of the trace and as notes of the turn, without secrets. Everything is bounded: a tool may be given a
- * whole file.
- */
+/** Calls of tools, as trace entries and notes of the turn, without secrets, and bounded: a tool may be given a whole file. */
 
 const MAX_ID = 128;
 const MAX_COMMAND = 20_000;

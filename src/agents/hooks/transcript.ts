@@ -4,10 +4,7 @@ import { isObject } from '../../shared/text.js';
 import { objectOf, type ToolCall, textOf, withoutPrivate } from './hook-call.js';
 import type { TranscriptFormat } from './hook-table.js';
 
-/**
- * The transcripts that clients keep, files of JSON lines. The end of a turn reads which tools were called since the last look,
- * so that no process starts for each call.
- */
+/** Clients keep transcripts as JSON lines. Reading tool calls from them at the end of a turn saves a process for each call. */
 
 /** The start of a call, or its outcome: some clients write them as separate lines. */
 type CallPart = { readonly callId: string } & Partial<ToolCall>;

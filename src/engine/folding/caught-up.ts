@@ -15,10 +15,7 @@ export function waitLimit(): ConcurrencyLimit {
   return new ConcurrencyLimit({ perKey: 200, inTotal: 1000, what: 'requests that wait for a result' });
 }
 
-/**
- * Loads a session once it has folded a dispatch (read your writes). Throws `not_caught_up` after `timeoutMs`, with the
- * session's sequence, and `rate_limited` if too many wait.
- */
+/** Loads a session once it has folded a dispatch. Throws `not_caught_up` after `timeoutMs`, `rate_limited` if too many wait. */
 export async function caughtUp(
   { reader, log, waiters }: { reader: SessionReader; log: SessionLog; waiters: ConcurrencyLimit },
   session: Token,

@@ -142,10 +142,9 @@ export class StateReader<State extends Sequenced, Event extends { readonly type:
   }
 
   /**
-   * Returns the state right after the event at `sequence`, folded from an old enough snapshot if there is one.
-   *
-   * @throws ThroughlineError `not_caught_up` if the log does not reach that sequence yet, `not_found` if the events up to it
-   * were replaced by a checkpoint
+   * Returns the state right after the event at `sequence`, folded from an old enough snapshot if there is one. Throws
+   * `not_caught_up` if the log does not reach that sequence yet, `not_found` if the events up to it were replaced by a
+   * checkpoint.
    */
   async loadAsOf(key: Token, sequence: number): Promise<Loaded<State>> {
     const { kind } = this.#options.folding.format;

@@ -38,10 +38,7 @@ interface MonitoringServer {
   stop(): Promise<void>;
 }
 
-/**
- * Serves the monitoring pages on a port of their own, 0 for any free one. They hold counts and names of the code, so every
- * host may ask. Throws ThroughlineError `config_invalid` if it cannot listen on the port.
- */
+/** Serves the monitoring pages to every host: they hold only counts and names. Port 0 is any. Throws `config_invalid`. */
 export async function startMonitoringServer(
   monitoring: Monitoring,
   { host, port }: { readonly host: string; readonly port: number },

@@ -3,10 +3,7 @@
  * time (with `details.closed` if there will never be one), or the code of the error reply.
  */
 export interface ClientTransport {
-  /**
-   * Stores a dispatch and returns its sequence. A repetition of the id within two minutes is not stored: it is a `duplicate`
-   * with the sequence of the first.
-   */
+  /** Returns the sequence of the dispatch; an id repeated within two minutes is a `duplicate` with the sequence of the first. */
   publish(
     subject: string,
     body: string | Uint8Array,
@@ -25,10 +22,7 @@ export interface LiveTransport {
   isConnected(): boolean;
   /** Calls `listener` when the connection is lost or restored, until the returned function is called. */
   onState(listener: (connected: boolean) => void): () => void;
-  /**
-   * Sends a request and returns the JSON of its reply. Rejects as `ClientTransport` does, and with `unavailable` immediately
-   * while disconnected.
-   */
+  /** Returns the JSON of the reply. Rejects as `ClientTransport`, and with `unavailable` immediately while disconnected. */
   request(subject: string, body: unknown, timeoutMs: number): Promise<unknown>;
   /** Subscribes to messages as they are sent, which are not necessarily stored. */
   listen(subjects: string, onMessage: (subject: string, data: Uint8Array) => void): () => void;

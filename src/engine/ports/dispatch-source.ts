@@ -39,10 +39,7 @@ export interface DispatchDelivery {
   readonly headers?: { get(name: string): string } | undefined;
   /** Describes a message that was stored as the reply to a request: it must not change a session. */
   readonly foreign?: string | undefined;
-  /**
-   * True for a message without body and headers. It may be the server's reply to a request whose sender may not publish: it
-   * must not change a session. Default: false.
-   */
+  /** True without body and headers: perhaps the reply to a request of a user who may not publish; it must not change a session. */
   readonly isBare?: boolean;
   /** 1 for the first delivery by its consumer. */
   readonly delivery: number;

@@ -21,9 +21,7 @@ export interface LeaseClaim {
 export interface LeaseStore {
   /**
    * Claims the lease, or renews it for its holder; exactly one of several concurrent claims wins. Returns the lease as it is
-   * held afterwards: the claim succeeded if its holder is the claimant.
-   *
-   * @throws ThroughlineError `unavailable`, `permission_denied`
+   * held afterwards: the claim succeeded if its holder is the claimant. Throws `unavailable`, `permission_denied`.
    */
   claim(key: string, claim: LeaseClaim): Promise<Lease>;
 

@@ -13,10 +13,7 @@ export interface SessionLifecycle {
   /** Returns the tombstone of a session, also if its name was used again. */
   forgotten(session: Token): Forgotten | undefined;
 
-  /**
-   * Returns `undefined` if the view is current. After a pause or a disconnect it returns a promise that resolves once the
-   * records are read again. Throws as `change`.
-   */
+  /** Returns a promise that resolves once the records are read again; `undefined` if they are current. Throws as `change`. */
   refreshed(): Promise<void> | undefined;
 
   /** Sessions that are not completely erased. */

@@ -9,9 +9,7 @@ export type SessionLog = EventLog<SessionEvent>;
 export interface NewestResults {
   /**
    * Returns the newest message at each place of the session's results, valid or not: what appends there expect. A lagging
-   * replica may answer.
-   *
-   * @throws ThroughlineError `unavailable` if the log cannot be reached
+   * replica may answer. Throws `unavailable` if the log cannot be reached.
    */
   newestResults(session: Token): Promise<readonly NewestAt[]>;
 }
@@ -36,18 +34,10 @@ export interface NewestAt {
  * It must not reorder or drop valid events. `read` skips a message that is not a valid event, but counts it in `through`.
  */
 export interface EventLog<Event> {
-  /**
-   * Appends one event.
-   *
-   * @throws ThroughlineError `unavailable` if the log cannot be reached; the event may or may not be stored then
-   */
+  /** Appends one event. Throws `unavailable` if the log cannot be reached; the event may or may not be stored then. */
   append(key: Token, event: Event, options?: AppendOptions): Promise<Appended>;
 
-  /**
-   * Reads the events after `after`, oldest first; none if the key does not exist.
-   *
-   * @throws ThroughlineError `unavailable` if the log cannot be reached
-   */
+  /** Reads the events after `after`, oldest first; none if the key does not exist. Throws `unavailable`. */
   read(key: Token, range: ReadRange): Promise<ReadResult<Event>>;
 
   /**
@@ -65,17 +55,11 @@ export interface EventLog<Event> {
 export interface SessionActivity {
   /**
    * Returns every session that has a log, in any order, including those without a leader: leaving them out would say that they
-   * are gone.
-   *
-   * @throws ThroughlineError `unavailable` if the logs cannot be reached, or if a shared stream has no leader
+   * are gone. Throws `unavailable` if the logs cannot be reached, or if a shared stream has no leader.
    */
   activity(): Promise<(ActiveSession | LeaderlessSession)[]>;
 
-  /**
-   * Returns the sequence of a session's newest event; 0 for none. A `read` that starts afterwards shows that event.
-   *
-   * @throws ThroughlineError `unavailable` if the log cannot be reached
-   */
+  /** Returns the sequence of the newest event, which a later `read` shows; 0 for none. Throws `unavailable`. */
   newest(session: Token): Promise<number>;
 
   /**
@@ -138,10 +122,7 @@ export interface ReadRange {
   readonly through?: number;
   /** Maximum number of messages; `through` is then the last of them. Default: everything. */
   readonly limit?: number;
-  /**
-   * Reads only events at these places, a filter of subjects such as `command.>`; `through` is the last of them. A lagging
-   * replica may miss the newest ones.
-   */
+  /** Only events at places such as `command.>`; `through` is the last of them. A lagging replica may miss the newest. */
   readonly at?: string;
 }
 
@@ -198,11 +179,7 @@ export type SaveOutcome = 'saved' | 'older' | 'too_large';
  * did not write itself.
  */
 export interface SessionIndex {
-  /**
-   * Identifies the index: changes when its contents are lost; `undefined` while it does not exist.
-   *
-   * @throws ThroughlineError `unavailable` if the index cannot be reached
-   */
+  /** Identifies the index: changes when its contents are lost; `undefined` while it does not exist. Throws `unavailable`. */
   epoch(): Promise<string | undefined>;
 
   /** Returns the entries written after the cursor `after`, in parts; 0 returns all. Throws as `epoch`. */
@@ -211,11 +188,7 @@ export interface SessionIndex {
   /** Announces written entries. Hints may be repeated, or lost while disconnected. */
   watch(listener: IndexListener): Unwatch;
 
-  /**
-   * Writes the entry of a session, unless one of the same or a later sequence is stored.
-   *
-   * @throws ThroughlineError `unavailable` if it may not be stored
-   */
+  /** Writes an entry, unless one of the same or a later sequence is stored. Throws `unavailable` if it may not be stored. */
   put(entry: SessionIndexEntry): Promise<'saved' | 'older'>;
 
   /** Removes the entry of a session, leaving no tombstone. Throws `unavailable` if it may still be there. */

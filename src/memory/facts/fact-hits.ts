@@ -190,11 +190,7 @@ export class FactHits {
     for (const entry of entries) this.#raise(this.#similar, entry, SIMILAR);
   }
 
-  /**
-   * Splits the hits into relevant ones and faint ones, which few prompts need.
-   *
-   * @param chance how much likelier than with a short query words match by chance
-   */
+  /** Splits the hits into relevant and faint ones. `chance`: how much likelier words match by chance than with a short query. */
   found(chance: number): { found: Candidate[]; faint: () => RatedFact[] } {
     const found: Candidate[] = [];
     const faint: IndexedFact[] = [];

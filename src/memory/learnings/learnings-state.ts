@@ -133,10 +133,7 @@ export function wordSet(text: string): WordSet {
   return { text, words, negated: [...words].filter((word) => NEGATION.test(word)).length % 2 === 1 };
 }
 
-/**
- * Returns the Jaccard similarity of two texts, 0 to 1. A negated and a positive text are never alike: they may be one
- * word apart and mean the opposite.
- */
+/** Jaccard similarity, 0 to 1. A negated and a positive text are never alike: one word apart, they mean the opposite. */
 export function likeness(a: WordSet, b: WordSet): number {
   if (a.negated !== b.negated) return 0;
   if (a.words.size === 0 || b.words.size === 0) return sameText(a.text, b.text) ? 1 : 0;

@@ -75,10 +75,7 @@ interface SecretPattern {
   readonly rule: string;
   /** A text that every match has, and few texts: to look for it costs a tenth of an expression. */
   readonly needs?: string;
-  /**
-   * A cheap pattern found wherever `pattern` is. It must not check what precedes the secret, because a line break in JSON is a
-   * backslash and an n.
-   */
+  /** Matches cheaply wherever `pattern` does. It must not check what is before: a line break in JSON is a backslash and an n. */
   readonly hint: string;
   /** The secret is the group `secret`, or the whole match. */
   readonly pattern: string;

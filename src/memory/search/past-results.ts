@@ -29,10 +29,7 @@ export interface PastResultsJson {
   readonly tasks: readonly string[];
   /** Sorted paths, one per line, without the prefix shared with the previous line. */
   readonly paths: string;
-  /**
-   * Base64 of numbers: the number of files; for each its shared prefix, number of uses, and age in results; then the
-   * numbers of each result.
-   */
+  /** Base64: the number of files; for each its shared prefix, uses, and age in results; then the numbers of each result. */
   readonly numbers: string;
 }
 

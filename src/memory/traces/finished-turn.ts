@@ -153,10 +153,7 @@ export const NOT_KEPT = 'the turn is not kept: it changed, found, decided and as
 
 const NO_FILES: FilesChanged = { changed: [], deleted: [], renamed: [], reverted: [] };
 
-/**
- * The files that the turn changed, the names of those that it made for itself and removed again, and what it says of those
- * that are no longer there.
- */
+/** The files that the turn changed, those that it made and removed again, and what it says of those that are gone. */
 function filesOf(entries: readonly RecordedEntry[], git: FilesChanged = NO_FILES) {
   const changed = new Set<string>();
   const made = new Set<string>();

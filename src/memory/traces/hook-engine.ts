@@ -1,8 +1,6 @@
 import { LATE, withinDeadline } from '../../shared/deadlines.js';
 
-/**
- * Hooks that run before a model is called. Each may give a text to put before the system prompt, or null.
- */
+/** Runs before a model is called; may give a text to put before the system prompt, or null. */
 export type PreLlmHook = (intentId: string) => Promise<string | null>;
 
 /** Runs hooks before a model is called. */
@@ -15,10 +13,7 @@ export class HookEngine {
     return this;
   }
 
-  /**
-   * Returns the hooks' texts to put before the system prompt, joined by an empty line; null if there are none, or
-   * without an intent. Rejects when a hook does.
-   */
+  /** Returns the hooks' texts, joined by an empty line; null without any, or without an intent. Rejects when a hook does. */
   async preLLMRequest(intentId: string | undefined): Promise<string | null> {
     if (intentId === undefined) return null;
     const texts: string[] = [];
@@ -30,10 +25,7 @@ export class HookEngine {
   }
 }
 
-/**
- * Returns the summary of an intent's trace, or null while there is none. An implementer must give the same bytes until
- * a further block of entries is compacted.
- */
+/** Returns the summary of an intent's trace, or null. The bytes must change only when a further block is compacted. */
 export interface CompactionSource {
   compactedSummary(intentId: string): Promise<string | null>;
 }

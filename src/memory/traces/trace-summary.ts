@@ -42,10 +42,7 @@ interface Part {
 
 export interface Summary extends CompactedReport {
   readonly text: string;
-  /**
-   * Its lines, those that are worth most first: what it stands for with all tallies, constraints, requests, then by turns the
-   * newest of each list.
-   */
+  /** Its lines, most valuable first: what it stands for with all tallies, constraints, requests, then the newest of each list. */
   readonly parts: readonly string[];
   /** Number of parts that are tallies, constraints or requests. */
   readonly demands: number;
