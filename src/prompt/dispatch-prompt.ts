@@ -43,9 +43,9 @@ import { answerItems, planOfTask, saidItems, withPlanText } from './task-text.js
 type Section = 'task' | 'answers' | 'ledger' | 'replan' | 'guide' | 'said' | CommonSection;
 
 /** Number of items of each kind before the rest of the task prompt. */
-const BEST: readonly Stretch<Section>[] = [
-  ...upTo<Section>({ findings: 3, files: 5, decisions: 3, failed: 2, learnings: 1, work: 2, tests: 2 }),
-];
+const BEST = upTo<Section>({
+  ...{ findings: 3, files: 5, decisions: 3, failed: 2, learnings: 1, work: 2, tests: 2 },
+});
 
 const REST: readonly Stretch<Section>[] = [
   ...allOf<Section>('findings', 'learnings', 'decisions', 'failed', 'files', 'facts', 'tests', 'perhaps'),
@@ -374,15 +374,8 @@ function issueOf(text: string, issues: readonly DigestIssue[]): DigestIssue | un
 type Step = 'begin' | 'continue' | 'approved' | 'settle';
 
 const ASKED: readonly PacketField[] = ['required_fixes', 'blockers', 'issues'];
-const TOLD: readonly PacketField[] = [
-  'summary',
-  'earlier_summary',
-  'changed_files',
-  'failing_tests',
-  'passing_tests',
-  'refuted_tests',
-  'follow_ups',
-];
+/** What earlier results of the task say. */
+const TOLD = FIELDS.slice(FIELDS.indexOf('summary'));
 
 /** Returns the first step for an agent of this role, by the knowledge of its task; names only fields that are shown. */
 function guideLine(state: SessionState, taskId: string, role: Role, fields: ReadonlySet<PacketField>) {

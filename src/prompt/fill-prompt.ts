@@ -184,12 +184,6 @@ interface Filled<Name extends string> {
   readonly report: BudgetReport;
 }
 
-interface Written<Name extends string> {
-  readonly shown: Shown<Name>;
-  readonly prompt: string;
-  readonly used: number;
-}
-
 interface Step<Name extends string> extends ShownItem {
   readonly section: Name;
 }
@@ -228,7 +222,7 @@ export function fillPrompt<Name extends string>(
     places
       .slice(0, count)
       .map(({ section, index, item }) => ({ section, index, text: wholeOf(item), whole: true }));
-  const begun = new Map<number, Written<Name>>();
+  const begun = new Map<number, ReturnType<typeof written<Name>>>();
   const writtenAt = (count: number) => {
     const known = begun.get(count) ?? written(plan, shownOf(sections, wholeAt(count)), tokenizer);
     begun.set(count, known);

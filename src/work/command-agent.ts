@@ -7,7 +7,7 @@ import { redactedEnd } from '../memory/redaction/redactor.js';
 import { resultAmongLines, withLines } from '../memory/traces/labelled-lines.js';
 import { idsIn, withShownOnly } from '../memory/traces/shown-statements.js';
 import { defined } from '../shared/collections.js';
-import { isObject, shellWord } from '../shared/text.js';
+import { isObject, jsonOf, shellWord } from '../shared/text.js';
 import { type GroupEnd, type GroupInput, runGroup } from './process-group.js';
 import type { RunFolder } from './run-folder.js';
 import type { Agent, AgentAnswer, AgentRole, Check, CheckCall } from './run-types.js';
@@ -118,7 +118,7 @@ const TOKENS = /^tokens used:?\s{0,3}\n?\s{0,3}(\d[\d,]{0,15})/im;
  * last `result` or `text`; tokens and cost are the last `usage` and `total_cost_usd`. Input and tool output are ignored.
  */
 export function agentOutput(stdout: string, stderr: string): AgentAnswer {
-  const values = jsonOf(stdout);
+  const values = jsonIn(stdout);
   if (values.length === 0) return { text: withoutUse(stdout), ...plainUse(`${stdout}\n${stderr}`) };
   const unsaid = stdout.includes(BEGIN) ? '' : stdout;
   const { block, text = unsaid, ...use } = foundIn(values);
@@ -126,7 +126,7 @@ export function agentOutput(stdout: string, stderr: string): AgentAnswer {
 }
 
 /** Returns the objects of an output that is JSON, as a whole or line by line. */
-function jsonOf(stdout: string): unknown[] {
+function jsonIn(stdout: string): unknown[] {
   const whole = parsed(stdout.trim());
   if (whole !== undefined) return 'task_id' in whole ? [] : [whole];
   const lines = stdout
@@ -139,13 +139,8 @@ function jsonOf(stdout: string): unknown[] {
 }
 
 function parsed(text: string): object | undefined {
-  if (!text.startsWith('{') && !text.startsWith('[')) return undefined;
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = /^[{[]/.test(text) ? jsonOf(text) : undefined;
+  return typeof value === 'object' && value !== null ? value : undefined;
 }
 
 function foundIn(values: readonly unknown[]) {

@@ -3,7 +3,7 @@ import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { messageOf, systemCode, ThroughlineError } from '../../contracts/errors.js';
 import {
   makePrivateFolder,
-  readRegularFile,
+  readTextFile,
   replaceFile,
   writePrivateFile,
 } from '../../engine/files/user-state.js';
@@ -12,8 +12,6 @@ import type { FileChange, ReadText } from './connect-plan.js';
 import { unusable } from './json-entries.js';
 
 const WRITABLE = 0o222;
-/** Refuses bytes that are not UTF-8: they would change when written back. */
-const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 /** Limits in bytes. The user's own files may be large: some clients keep their history in them. */
 const MAX_IN_REPOSITORY = 1024 * 1024;
 const MAX_OWN = 128 * 1024 * 1024;
@@ -22,7 +20,7 @@ type Place = Pick<Where, 'scope' | 'project'>;
 
 /** Returns a reader for configuration files; files of a project must be inside it. */
 export function readerOf(place: Place): ReadText {
-  return (path) => readTextFile(path, boundsOf(path, place));
+  return (path) => configText(path, boundsOf(path, place));
 }
 
 /** A repository is not trusted, so links may not lead out of the project. */
@@ -111,15 +109,10 @@ function removeEmptyFolders(folder: string): void {
  * @param within repository that must contain the file after following links; it is read as a regular file of bounded size
  * @throws ThroughlineError `config_invalid` if it cannot be read, leads out of the repository, or is not UTF-8
  */
-function readTextFile(path: string, within?: string): string | undefined {
-  const read = readRegularFile(targetOf(path, within), within === undefined ? MAX_OWN : MAX_IN_REPOSITORY);
-  if (read === undefined) return undefined;
-  if ('fault' in read) throw unusable(path, `it ${read.fault}: move it away, then run this again`);
-  try {
-    return UTF8.decode(read);
-  } catch (cause) {
-    throw unusable(path, `cannot be read: ${messageOf(cause)}`, cause);
-  }
+function configText(path: string, within?: string): string | undefined {
+  const read = readTextFile(targetOf(path, within), within === undefined ? MAX_OWN : MAX_IN_REPOSITORY);
+  if (typeof read === 'object') throw unusable(path, `it ${read.fault}: move it away, then run this again`);
+  return read;
 }
 
 /** Follows the links of a path; the target need not exist. Throws `config_invalid` if it is not `within`, or in a `.git`. */

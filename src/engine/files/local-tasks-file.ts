@@ -4,7 +4,7 @@ import { dirname, isAbsolute, relative, resolve, sep } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { codeOf, messageOf, systemCode } from '../../contracts/errors.js';
 import { MAX_DOCUMENT, REQUIREMENTS_FILES } from '../../contracts/plan-requests.js';
-import { MAX_PLAN_BYTES, readRegularFile } from './user-state.js';
+import { MAX_PLAN_BYTES, readTextFile } from './user-state.js';
 
 /** Reads task files. An implementer reads only below the configured roots, after all links, and returns faults. */
 export interface TasksFile {
@@ -17,8 +17,6 @@ export interface TasksFileFault {
   readonly fault: string;
 }
 
-/** Refuses bytes that are not UTF-8: they would change when written back. */
-const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const NOT_A_FILE = 'is not a file';
 const EXCHANGED = 'was replaced while it was being opened: try again';
 /** Does not block on a pipe, follow a link or acquire a controlling terminal. */
@@ -61,14 +59,7 @@ export function localTasksFile(
 
 /** Reads a plan from a path in an untrusted repository: a regular file of bounded size, not a link. */
 export function readPlan(path: string): string | { readonly fault: string } {
-  const read = readRegularFile(path, MAX_PLAN_BYTES);
-  if (read === undefined) return { fault: 'does not exist' };
-  if ('fault' in read) return read;
-  try {
-    return UTF8.decode(read);
-  } catch {
-    return { fault: 'is not UTF-8 text' };
-  }
+  return readTextFile(path, MAX_PLAN_BYTES) ?? { fault: 'does not exist' };
 }
 
 /** Returns true if a service may not read the plan that a request named by its path: its text can be sent instead. */

@@ -109,6 +109,20 @@ export function readRegularFile(path: string, maxBytes: number): Buffer | Unread
   }
 }
 
+/** Refuses bytes that are not UTF-8: they would change when written back. */
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** Reads a text of at most `maxBytes` bytes as `readRegularFile` reads a file. */
+export function readTextFile(path: string, maxBytes: number): string | UnreadableFile | undefined {
+  const read = readRegularFile(path, maxBytes);
+  if (read === undefined || 'fault' in read) return read;
+  try {
+    return UTF8.decode(read);
+  } catch {
+    return { fault: 'cannot be read (it is not UTF-8 text)' };
+  }
+}
+
 /** Opens a file (0600) for appending and reading, following no link. Throws the system's error, `EINVAL` if not regular. */
 export function openToAppend(path: string): number {
   const { O_RDWR, O_APPEND, O_CREAT, O_NONBLOCK, O_NOFOLLOW, O_NOCTTY } = constants;

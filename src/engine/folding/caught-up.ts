@@ -34,10 +34,9 @@ export async function caughtUp(
         // Again after the subscription, so that no event falls in between.
         loaded = await reader.load(session);
         replayed += loaded.replayed;
-        const { dispatches, sequence } = loaded.folded.state;
-        if (dispatches.has(dispatch)) return { ...loaded, replayed };
+        if (loaded.folded.state.dispatches.has(dispatch)) return { ...loaded, replayed };
         const left = deadline - performance.now();
-        if (left <= 0) throw notCaughtUp(session, dispatch, dispatches.newest(), sequence, timeoutMs);
+        if (left <= 0) throw notCaughtUp(loaded.folded.state, dispatch, timeoutMs);
         if (await announced.next(Math.min(left, pause.take()))) pause.reset();
       }
     } finally {
@@ -71,13 +70,9 @@ function announcements(log: SessionLog, session: Token) {
   };
 }
 
-function notCaughtUp(
-  session: Token,
-  dispatch: number,
-  newest: number,
-  sequence: number,
-  timeoutMs: number,
-): ThroughlineError {
+function notCaughtUp(state: LoadedSession['folded']['state'], dispatch: number, timeoutMs: number) {
+  const { session, sequence } = state;
+  const newest = state.dispatches.newest();
   return new ThroughlineError(
     'not_caught_up',
     `session ${session} has not folded dispatch ${dispatch} after ${timeoutMs} ms; its newest is ${newest}. ` +

@@ -1,4 +1,4 @@
-import { ERROR_CODES, type ErrorCode } from '../../contracts/error-codes.js';
+import { ERROR_CODES } from '../../contracts/error-codes.js';
 import { ROLES } from '../../contracts/kinds.js';
 import { EXTRACTOR_CONSUMER, SERVICE_NAMES } from '../../contracts/names.js';
 import { REPAIRS } from '../../contracts/reading/repairs.js';
@@ -24,7 +24,7 @@ export interface Metric {
 
 export type LabelValues = readonly string[] | 'own';
 
-const CODES = Object.keys(ERROR_CODES).filter((name): name is ErrorCode => name in ERROR_CODES);
+const CODES = Object.keys(ERROR_CODES);
 const KINDS = ['dispatch', 'iteration', 'session-start'] as const;
 /** Stages of a compile, in order; `total` is their sum. */
 export const COMPILE_STAGES = ['wait', 'load', 'progress', 'learnings', 'render', 'total'] as const;
@@ -33,9 +33,7 @@ const FOLDED = ['session', 'project'] as const;
 const CONSUMERS = [EXTRACTOR_CONSUMER] as const;
 const SERVICES = Object.values(SERVICE_NAMES);
 
-type Labels = Readonly<Record<string, LabelValues>>;
-
-function metric<const Type extends Metric['type'], const Of extends Labels = Record<never, never>>(
+function metric<const Type extends Metric['type'], const Of extends Metric['labels'] = Record<never, never>>(
   type: Type,
   help: string,
   labels?: Of,
@@ -136,7 +134,7 @@ export class Monitoring {
 
   constructor() {
     this.metrics.add(() => ({
-      throughline_ready: byLabel('part', Object.fromEntries([...this.#parts].map(ready))),
+      throughline_ready: [...this.#parts].map(([part, isReady]) => [{ part }, isReady() ? 1 : 0]),
       throughline_build_info: [[{ version: VERSION, node: process.versions.node }, 1]],
       throughline_process_start_time_seconds: [[{}, Math.round(performance.timeOrigin) / 1000]],
     }));
@@ -150,10 +148,6 @@ export class Monitoring {
   notReady(): string[] {
     return [...this.#parts].filter(([, isReady]) => !isReady()).map(([part]) => part);
   }
-}
-
-function ready([part, isReady]: [string, () => boolean]): [string, number] {
-  return [part, isReady() ? 1 : 0];
 }
 
 /** The metrics of a process, read from its parts at a scrape; samples with the same labels are added up. */

@@ -45,23 +45,14 @@ export function tracedTransport(transport: ClientTransport, traceSessions?: bool
 }
 
 /** Runs `work` on a message in a span. `failure` returns the error code of a result that stands for a failure. */
-export function inSpan<T>(
-  operation: keyof typeof KINDS,
-  traced: Traced,
-  work: () => Promise<T>,
-  failure?: (result: T) => string | undefined,
-): Promise<T> {
-  const api = registeredApi();
-  return api === undefined ? work() : recorded(api, operation, traced, work, failure);
-}
-
-async function recorded<T>(
-  api: Api,
+export async function inSpan<T>(
   operation: keyof typeof KINDS,
   { subject, received, traceSessions = false }: Traced,
   work: () => Promise<T>,
   failure?: (result: T) => string | undefined,
 ): Promise<T> {
+  const api = registeredApi();
+  if (api === undefined) return work();
   const { context, propagation, trace } = api;
   const getter = { get: (from: Headers, name: string) => from?.get(name) || undefined, keys: () => [] };
   const isSent = operation === 'publish' || operation === 'request';
