@@ -36,7 +36,7 @@ const CLAUSE =
 
 /** A header or marker of our own prompts. */
 const COMPILED =
-  /\[(?:Session Context|Compacted History|Recent Steps|Memory of )|DISPATCH_RESULT|^Task prompt:/im;
+  /\[(?:Session Context|Compacted History|Recent Steps|Memory of )|DISPATCH_RESULT|^Task prompt:|^# Throughline Session/im;
 
 const wordings = Object.values(WORDINGS);
 

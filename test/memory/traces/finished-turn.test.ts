@@ -30,7 +30,7 @@ describe('what a finished turn leaves', () => {
       ],
       ...{ decisions: [], rules: [], found: [], failed: [], open: [], questions: [], options: [] },
       ...{ requests: ['The user: Make it private'], authored: ['The user: Make it private'] },
-      ...{ commits: [], settled: [], replaces: new Map() },
+      ...{ commits: [], settled: [], replaces: new Map(), leftOut: 0 },
     });
   });
 

@@ -170,6 +170,20 @@ describe('what a user states', () => {
     'There is a bug: the instead branch is never taken.',
     'No tests are failing.',
     'No problem.',
+    'No luck.',
+    'No output.',
+    'No tests yet.',
+    'No errors anymore',
+    'No answer from the server.',
+    'Always the same error.',
+    'Never seen this before.',
+    'Going forward with option 2',
+    'Go with option B',
+    'Use the debugger instead of print for this bug.',
+    'Switch to branch feature-x',
+    'Immer derselbe Fehler.',
+    'Nunca funciona.',
+    'Sin errores.',
     'Kein Problem.',
     'Der Server wird nie starten.',
     'Nein, das passt.',
@@ -230,6 +244,12 @@ describe('a prompt that was compiled', () => {
   };
   const result = implementer({ summary: 'Always use pnpm instead of npm.', facts: [rule] });
   const state = stored([recorded(1, result)]).reduce(evolve, emptyState('demo'));
+
+  it('is never the sentence of a user, also where nothing is known yet', () => {
+    const { prompt } = compilePrompt(emptyState('demo'), explained({ kind: 'iteration', session: 'demo' }));
+    expect(prompt).toContain('No tasks yet');
+    expect(statedByUser(prompt)).toEqual({ rules: [], choices: [], requests: [] });
+  });
 
   it.each([
     { kind: 'session-start' as const, session: 'demo' },
