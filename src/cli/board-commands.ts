@@ -154,6 +154,12 @@ export function noteCommand(program: Command): void {
     .description('Notes for later agents: prompts show them until they are removed.')
     .examples('throughline note add "The CI machine has no docker" -s demo', 'throughline note ls demo');
   addRequests(notes, {
+    'tool.note-add': {
+      remark: ({ keeps }) =>
+        keeps === undefined
+          ? undefined
+          : `full: beyond ${keeps} statements the oldest follow-ups end, then what agents found and noted`,
+    },
     'tool.note-delete': { remark: ({ deleted }) => `"throughline restore ${deleted}" brings it back` },
   });
 }

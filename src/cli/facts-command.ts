@@ -56,12 +56,13 @@ export function factsCommand(program: Command): void {
         requireEvents(session, found[0].sequence);
         return found;
       });
-      const [{ sequence }] = pages;
+      const [{ sequence, keeps }] = pages;
       const found = pages.flatMap((page) => page.facts).sort((a, b) => a.dispatch - b.dispatch);
       if (json) return out(JSON.stringify(found));
       printTable(cli, FACT_HEADINGS, found, factCells);
       const hint = found.length > 0 || all ? '' : ': "--all" shows those that have ended, too';
-      note(`-- ${counted(found.length, 'fact')} at event ${sequence}${hint}`);
+      const full = keeps === undefined ? '' : `; full: of more than ${keeps} the least useful are gone`;
+      note(`-- ${counted(found.length, 'fact')} at event ${sequence}${full}${hint}`);
     });
   addRequests(facts, {
     'tool.fact-correct': {

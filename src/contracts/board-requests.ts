@@ -10,7 +10,7 @@ import {
 } from './replies/session-reply.js';
 import { between, command, flag, oneOrMore, person, query, speaker, text } from './request-row.js';
 import { taskId } from './results.js';
-import { list, oneOf, sequence, string } from './schema-fields.js';
+import { count, list, oneOf, sequence, string } from './schema-fields.js';
 import { NOTE_TYPES } from './session-meta-events.js';
 import { DEFAULT_PRIORITY, priority, TASK_STATUSES } from './task-events.js';
 
@@ -149,7 +149,7 @@ export const BOARD_REQUESTS = {
       ...speaker('says it'),
       ...statementScope.shape,
     },
-    oneNote.extend({ created }),
+    oneNote.extend({ created, keeps: count('How many statements a full session keeps.').exactOptional() }),
   ),
   'tool.note-edit': command(
     'change a note',

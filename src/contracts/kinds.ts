@@ -200,7 +200,7 @@ export const ORIGINS = ['person', 'user', 'agent'] as const;
 export type Origin = (typeof ORIGINS)[number];
 
 /** The ways in which another statement has ended one, and the removal of a note. */
-export const ENDINGS = ['replaced', 'answered', 'settled', 'done', 'removed'] as const;
+export const ENDINGS = ['replaced', 'answered', 'settled', 'done', 'removed', 'evicted'] as const;
 /** Why a statement's id ends nothing: it is unknown, ended, someone of higher rank said it, or the agent was not shown it. */
 export const NOT_ENDED = ['unknown', 'ended', 'rank', 'not_shown'] as const;
 

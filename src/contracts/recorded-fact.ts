@@ -3,8 +3,8 @@ import { ENDINGS, FACT_TAGS, ORIGINS, SEVERITIES } from './kinds.js';
 import { named, oneOf, string, strings } from './schema-fields.js';
 
 export const ended = named('Ended', 'The end of a statement.', {
-  by: string('The statement or task that ended it, or who removed it.'),
-  how: oneOf('Replaced, answered, settled, done or removed.', ENDINGS),
+  by: string('The statement, task or limit that ended it, or who removed it.'),
+  how: oneOf('Replaced, answered, settled, done, removed or evicted.', ENDINGS),
   term: string('The term that both are about, if it was not named.').exactOptional(),
 });
 export type Ended = z.output<typeof ended>;

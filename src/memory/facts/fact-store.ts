@@ -21,6 +21,7 @@ import {
   saysTheSame,
   worthOf,
 } from './fact-types.js';
+import { statementKind } from './statements.js';
 
 /** Limit so that a session's snapshot fits one message. */
 export const MAX_FACT_BYTES = 500_000;
@@ -75,6 +76,7 @@ export class InMemorySessionFactStore {
   #index: FactIndex | undefined;
   #hasRetracted = false;
   #valid = 0;
+  #living = 0;
   #bytes = 0;
 
   /** Restores a store from `all()`, closed facts included. */
@@ -306,6 +308,11 @@ export class InMemorySessionFactStore {
     return asked.flatMap(({ fact }) => (fact.validTo === undefined && isQuestion(fact) ? fact.object : []));
   }
 
+  /** Returns the number of statements that hold. */
+  living(): number {
+    return this.#living;
+  }
+
   /** Returns the number of facts of dispatches, closed ones included. */
   size(): number {
     return this.#sayings.size - this.#statements.size;
@@ -324,6 +331,15 @@ export class InMemorySessionFactStore {
   /** Returns all facts, closed ones included, in dispatch order. */
   all(): readonly SessionFact[] {
     return inOrder(this.#sayings).map(({ fact }) => fact);
+  }
+
+  /** Ends statements beyond the limit, oldest first: follow-ups, then what agents found and noted; rules and people's words stay. */
+  evict(limit: number, by: Pick<DispatchOrigin, 'sequence' | 'at'>): void {
+    if (this.#living <= limit) return;
+    const ended = { by: `the limit of ${limit} statements`, how: 'evicted' as const };
+    const older = inOrder(this.#sayings).filter(({ fact }) => fact.sourceSequence <= by.sequence);
+    const oldest = [0, 1].flatMap((turn) => older.filter(({ fact }) => evictionTurn(fact) === turn));
+    for (const saying of oldest.slice(0, this.#living - limit)) this.#close(saying, { ...by, ended });
   }
 
   /**
@@ -528,11 +544,13 @@ export class InMemorySessionFactStore {
 
   #opened(fact: SessionFact): void {
     this.#valid += 1;
+    if (fact.ref !== undefined) this.#living += 1;
     this.#index?.add(fact);
   }
 
   #invalid(fact: SessionFact): void {
     this.#valid -= 1;
+    if (fact.ref !== undefined) this.#living -= 1;
     this.#index?.remove(fact);
   }
 }
@@ -697,6 +715,16 @@ function saidIn(
 
 function isRemoved({ ended }: SessionFact): boolean {
   return ended?.how === 'removed';
+}
+
+/** Returns 0 for a follow-up, 1 for what an agent found or noted, and nothing for what holds however many statements there are. */
+function evictionTurn(fact: SessionFact): 0 | 1 | undefined {
+  const { ref, validTo, restored, origin } = fact;
+  if (ref === undefined || validTo !== undefined || restored !== undefined || origin === 'person')
+    return undefined;
+  const kind = statementKind(fact);
+  if (kind === 'follow-up') return 0;
+  return origin === undefined && (kind === 'found' || kind === 'note') ? 1 : undefined;
 }
 
 function isAction({ relation }: SessionFact): boolean {

@@ -381,6 +381,7 @@ export function dispatchFold(limits: SessionLimits): DispatchFold<DispatchEntry,
       folded.facts.add(facts.map((fact) => sessionFact(fact, origin, entry.event)));
       if (digest.verdict === 'approved') folded.facts.endStuck(taskId, { sequence, at });
       for (const { id, ...ended } of entry.ends ?? []) folded.facts.end(id, { sequence, at, ended });
+      folded.facts.evict(limits.maxFacts, { sequence, at });
       if (folded.facts.size() > tolerated || folded.facts.bytes() > 1.25 * MAX_FACT_BYTES)
         folded.facts.compact(limits.maxFacts);
       addBoardResult(folded.boardResults, entry, digest);

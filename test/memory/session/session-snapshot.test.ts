@@ -128,6 +128,36 @@ describe('snapshot and tail', () => {
     ]);
   });
 
+  it('snapshot and tail agree on what ends beyond the limit: follow-ups, then what agents found, and no rule', () => {
+    const stating = (sequence: number, result: object, refs: Record<string, string[]>) => {
+      const event = recorded(sequence, implementer({ task_id: `${sequence}`, ...result }));
+      return { ...event, data: { ...event.data, refs } };
+    };
+    const said = (relation: string, object: string) => ({ subject: object, relation, object });
+    const decided = Array.from({ length: 38 }, (_, n) => said('decided', `port ${n}`));
+    const events = stored([
+      stating(
+        1,
+        { facts: [said('convention', 'no legacy'), said('found', 'no docker')] },
+        { convention: ['M1'], found: ['M1.2'] },
+      ),
+      stating(2, { follow_up_actions: ['write the docs'] }, { requires: ['M2'] }),
+      stating(3, { facts: decided }, { decided: decided.map((_, n) => `M3.${n}`) }),
+      stating(4, { facts: [said('decided', 'one host')] }, { decided: ['M4'] }),
+    ]);
+    const limits = { ...DEFAULT_LIMITS, maxFacts: 40 };
+    expectEveryCutToAgree(events, limits);
+    const ended = factsOf(folded(events, limits))
+      .all()
+      .filter(({ validTo }) => validTo !== undefined);
+    expect(
+      ended.map(({ ref, ended, closedBy }) => `${ref} ${ended?.how} by ${ended?.by}, result ${closedBy}`),
+    ).toEqual([
+      'M1.2 evicted by the limit of 40 statements, result 4',
+      'M2 evicted by the limit of 40 statements, result 3',
+    ]);
+  });
+
   it.each([DEFAULT_LIMITS, { ...DEFAULT_LIMITS, maxFacts: 12 }])(
     'snapshot and tail are the full replay at every cut, byte for byte: %j',
     (limits) => {

@@ -538,6 +538,8 @@ class NoteAddReply(TypedDict):
     """Session sequence that the answer reflects."""
     created: NotRequired[Literal[True]]
     """Set if the session did not exist, and begins with it."""
+    keeps: NotRequired[int]
+    """How many statements a full session keeps."""
 
 
 class NoteEditRequest(TypedDict):
@@ -1515,9 +1517,9 @@ class SessionImportRequestHistoryDataEnds(TypedDict):
     id: str
     """Id of the statement that ends."""
     by: str
-    """The statement or task that ended it, or who removed it."""
-    how: Literal["replaced", "answered", "settled", "done", "removed"]
-    """Replaced, answered, settled, done or removed."""
+    """The statement, task or limit that ended it, or who removed it."""
+    how: Literal["replaced", "answered", "settled", "done", "removed", "evicted"]
+    """Replaced, answered, settled, done, removed or evicted."""
     term: NotRequired[str]
     """The term that both are about, if it was not named."""
 
@@ -1956,9 +1958,9 @@ class SessionImportRequestHistory14DataEnds(TypedDict):
     id: str
     """Id of the statement that ends."""
     by: str
-    """The statement or task that ended it, or who removed it."""
-    how: Literal["replaced", "answered", "settled", "done", "removed"]
-    """Replaced, answered, settled, done or removed."""
+    """The statement, task or limit that ended it, or who removed it."""
+    how: Literal["replaced", "answered", "settled", "done", "removed", "evicted"]
+    """Replaced, answered, settled, done, removed or evicted."""
     term: NotRequired[str]
     """The term that both are about, if it was not named."""
 
@@ -4037,9 +4039,9 @@ class Ended(TypedDict):
     """The end of a statement."""
 
     by: str
-    """The statement or task that ended it, or who removed it."""
-    how: Literal["replaced", "answered", "settled", "done", "removed"]
-    """Replaced, answered, settled, done or removed."""
+    """The statement, task or limit that ended it, or who removed it."""
+    how: Literal["replaced", "answered", "settled", "done", "removed", "evicted"]
+    """Replaced, answered, settled, done, removed or evicted."""
     term: NotRequired[str]
     """The term that both are about, if it was not named."""
 

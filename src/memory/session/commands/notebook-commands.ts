@@ -49,7 +49,11 @@ export function addNote(
   const found = contrasts(fact, ref, factsOf(state).getValid());
   const ends = found.length > 0 ? found : undefined;
   const data = defined({ note: id, content, type, by, ends, ...holdsIn, ...workedIn(state) });
-  return append({ type: 'note.added', data }, showingNote(id));
+  const { maxFacts: keeps } = state.limits;
+  return append({ type: 'note.added', data }, (now) => ({
+    ...showingNote(id)(now),
+    ...(factsOf(now).living() >= keeps && { keeps }),
+  }));
 }
 
 export function editNote(state: SessionState, { id, content, type, person }: ToolArguments<'note-edit'>) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { factsOf } from '../../../../src/memory/session/session-state.js';
+import { DEFAULT_LIMITS, factsOf } from '../../../../src/memory/session/session-state.js';
 import { observer, recorded } from '../../../support/builders.js';
 import { argumentsOf, Played, timeAt } from '../../../support/played.js';
 
@@ -22,6 +22,12 @@ describe('note-add', () => {
         iteration: 1,
       },
     });
+  });
+
+  it('note-add says so in a session that now has as many statements as it keeps', () => {
+    const played = new Played('demo', { ...DEFAULT_LIMITS, maxFacts: 2 });
+    expect(played.when('note-add', { content: 'one' }).reply).not.toHaveProperty('keeps');
+    expect(played.when('note-add', { content: 'two' }).reply).toMatchObject({ keeps: 2 });
   });
 
   it('note-add refuses any other type, and an empty note', () => {
