@@ -156,9 +156,7 @@ export function noteCommand(program: Command): void {
   addRequests(notes, {
     'tool.note-add': {
       remark: ({ keeps }) =>
-        keeps === undefined
-          ? undefined
-          : `full: beyond ${keeps} statements the oldest follow-ups end, then what agents found and noted`,
+        keeps ? `full: beyond ${keeps} statements the oldest follow-ups end` : undefined,
     },
     'tool.note-delete': { remark: ({ deleted }) => `"throughline restore ${deleted}" brings it back` },
   });

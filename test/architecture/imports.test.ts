@@ -21,6 +21,7 @@ describe('the source', () => {
       'memory/facts/done-work.ts',
       'memory/facts/fact-index.ts',
       'memory/facts/fact-types.ts',
+      'memory/facts/statements.ts',
     ]);
   });
 

@@ -337,8 +337,13 @@ export class InMemorySessionFactStore {
   evict(limit: number, by: Pick<DispatchOrigin, 'sequence' | 'at'>): void {
     if (this.#living <= limit) return;
     const ended = { by: `the limit of ${limit} statements`, how: 'evicted' as const };
-    const older = inOrder(this.#sayings).filter(({ fact }) => fact.sourceSequence <= by.sequence);
-    const oldest = [0, 1].flatMap((turn) => older.filter(({ fact }) => evictionTurn(fact) === turn));
+    const mayEnd = inOrder(this.#sayings).filter(
+      ({ fact: { ref, validTo, restored, origin, sourceSequence: from } }) =>
+        ref && !validTo && !restored && origin !== 'person' && from <= by.sequence,
+    );
+    const isOf = (kinds: string[]) => (saying: Saying) => kinds.includes(statementKind(saying.fact) ?? '');
+    const byAgents = mayEnd.filter(({ fact }) => fact.origin === undefined);
+    const oldest = [...mayEnd.filter(isOf(['follow-up'])), ...byAgents.filter(isOf(['found', 'note']))];
     for (const saying of oldest.slice(0, this.#living - limit)) this.#close(saying, { ...by, ended });
   }
 
@@ -715,16 +720,6 @@ function saidIn(
 
 function isRemoved({ ended }: SessionFact): boolean {
   return ended?.how === 'removed';
-}
-
-/** Returns 0 for a follow-up, 1 for what an agent found or noted, and nothing for what holds however many statements there are. */
-function evictionTurn(fact: SessionFact): 0 | 1 | undefined {
-  const { ref, validTo, restored, origin } = fact;
-  if (ref === undefined || validTo !== undefined || restored !== undefined || origin === 'person')
-    return undefined;
-  const kind = statementKind(fact);
-  if (kind === 'follow-up') return 0;
-  return origin === undefined && (kind === 'found' || kind === 'note') ? 1 : undefined;
 }
 
 function isAction({ relation }: SessionFact): boolean {
