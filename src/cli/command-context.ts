@@ -7,10 +7,10 @@ import { noSuchSession, ThroughlineError, usageError } from '../contracts/errors
 import { type Token, token } from '../contracts/names.js';
 import type { Logger } from '../engine/ports/logger-and-clock.js';
 import type { NatsConnection } from '../nats/connection/connect-nats.js';
+import type { Persistence } from '../sdk/keep-trying.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { isSlipOf, nearestName } from '../shared/nearest-name.js';
 import type { Cli, Command } from './cli-command.js';
-import type { Opening } from './open-client.js';
 import { note } from './output.js';
 
 export type { Cli } from './cli-command.js';
@@ -65,10 +65,10 @@ export async function withConnection<T>(cli: Cli, work: (connection: NatsConnect
 export async function withClient<T>(
   cli: Cli,
   work: (client: ThroughlineClient) => Promise<T>,
-  opening?: Opening,
+  tries?: Persistence,
 ): Promise<T> {
   const { openClient } = await import('./open-client.js');
-  const client = await openClient(cli, opening);
+  const client = await openClient(cli, tries);
   try {
     return await work(client);
   } catch (error) {

@@ -1,5 +1,4 @@
 import { hostname } from 'node:os';
-import picocolors from 'picocolors';
 import { serverText } from '../config/user-server.js';
 import { ThroughlineError } from '../contracts/errors.js';
 import type { ServiceName } from '../contracts/names.js';
@@ -11,6 +10,7 @@ import { visible } from '../shared/terminal-text.js';
 import { VERSION } from '../version.js';
 import type { Command, Flags } from './cli-command.js';
 import { type Cli, cliOf, coloured, out, withConnection } from './command-context.js';
+import { type Colors, coloursOf } from './show-reply.js';
 import { hookRemarks } from './unsent-command.js';
 
 export function doctorCommand(program: Command): void {
@@ -79,17 +79,15 @@ export function healthCommand(program: Command): void {
     });
 }
 
-/** Prints findings, and sets the exit code to 1 if something does not work. */
 function tell(found: readonly Finding[], cli: Cli, json = false): void {
   if (json) out(JSON.stringify(found));
-  else for (const finding of found) out(findingLines(finding, coloured(cli)), coloured(cli));
+  else for (const finding of found) out(findingLines(finding, coloursOf(cli)), coloured(cli));
   if (found.some(({ level }) => level === 'fail')) process.exitCode = 1;
 }
 
 const COLOURS = { ok: 'green', warn: 'yellow', fail: 'red' } as const;
 
-function findingLines({ check, level, message, fix }: Finding, coloured: boolean): string {
-  const pc = picocolors.createColors(coloured);
+function findingLines({ check, level, message, fix }: Finding, pc: Colors): string {
   const line = `${pc[COLOURS[level]](level.padEnd(4))}  ${check}: ${visible(message)}`;
   return fix === undefined ? line : `${line}\n      ${pc.dim(`→ ${visible(fix)}`)}`;
 }

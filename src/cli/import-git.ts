@@ -45,8 +45,9 @@ export function addImportGit(result: Command): void {
     .action(async (options: ImportOptions, command: Command) => {
       const cli = cliOf(command);
       const session = sessionOf(cli, options.session);
-      const { commits, shortened } = await readCommits({ path: options.repo, env: cli.config.env }, options);
-      const merged = await mergedBranches({ path: options.repo, env: cli.config.env }, options);
+      const repo = { path: options.repo, env: cli.config.env };
+      const { commits, shortened } = await readCommits(repo, options);
+      const merged = await mergedBranches(repo, options);
       const onWaiting = waitingNote(() => PUBLISH_TIMEOUT_MS);
       const sequence = await withClient(
         cli,
@@ -66,7 +67,7 @@ export function addImportGit(result: Command): void {
           const { sequence } = await client.publishText(session, 'observer', merged, { onWaiting });
           return Math.max(newest, sequence);
         },
-        { tries: { timeoutMs: PUBLISH_TIMEOUT_MS, onWaiting } },
+        { timeoutMs: PUBLISH_TIMEOUT_MS, onWaiting },
       );
       if (options.json) return out(JSON.stringify({ commits: commits.length, shortened, sequence }));
       if (commits.length === 0) return out('0 commits imported: none was found');

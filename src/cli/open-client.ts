@@ -5,7 +5,6 @@ import { inheritedTrace } from '../engine/monitoring/tracing.js';
 import { silentLogger } from '../engine/ports/logger-and-clock.js';
 import { connectNats, type NatsConnection, onConnectionState } from '../nats/connection/connect-nats.js';
 import { hangs } from '../nats/connection/ending-transport.js';
-import type { NatsAddress } from '../nats/connection/nats-access.js';
 import { natsTransport } from '../nats/connection/nats-client-transport.js';
 import { serverOnStore, storeUse } from '../nats/server/server-store.js';
 import { keepTrying, type Persistence } from '../sdk/keep-trying.js';
@@ -17,20 +16,11 @@ export { closeConnection } from '../nats/connection/connect-nats.js';
 
 const NAME = 'throughline cli';
 
-export interface Opening {
-  /** Connection attempts; one by default. */
-  readonly tries?: Persistence;
-}
+type Opening = Pick<Cli, 'server' | 'config' | 'autostart'>;
 
-/** Connects as a client of the services. What the connection reports is said once, by the request that fails. */
-export async function openClient(cli: Pick<Cli, 'server' | 'config' | 'autostart'>, { tries }: Opening = {}) {
-  const { access } = cli.config;
-  const connection = await started(cli, (url) => {
-    const connecting = (timeoutMs?: number) =>
-      connectNats({ url, name: NAME, access, logger: silentLogger, ...(timeoutMs && { timeoutMs }) });
-    return tries === undefined ? connecting() : keepTrying(connecting, tries);
-  });
-  return clientOn(connection, cli.config);
+/** Connects as a client of the services. @param tries how often to try; default: once */
+export async function openClient(cli: Opening, tries?: Persistence): Promise<ThroughlineClient> {
+  return clientOn(await openConnection(cli, tries), cli.config);
 }
 
 function clientOn(connection: NatsConnection, config: Config): ThroughlineClient {
@@ -73,23 +63,20 @@ export async function openWatchedClient(cli: Cli) {
   return { client: clientOn(connection, cli.config), isAlive };
 }
 
-/** Connects. What the connection reports is said once, by what fails. */
-export function openConnection(cli: Cli): Promise<NatsConnection> {
-  const { access } = cli.config;
-  return started(cli, (url) => connectNats({ url, name: NAME, access, logger: silentLogger }));
-}
-
 /**
- * Connects to the server, and starts that of the user in the background if it does not run and may be started.
+ * Connects to the server, and starts that of the user in the background if it does not run and may be started. What the
+ * connection reports is said once, by what fails.
  *
  * @throws ThroughlineError as connecting and `up` do
  */
-async function started(
-  { server, autostart, config }: Pick<Cli, 'server' | 'config' | 'autostart'>,
-  connect: (address: NatsAddress) => Promise<NatsConnection>,
+export async function openConnection(
+  { server, autostart, config }: Opening,
+  tries?: Persistence,
 ): Promise<NatsConnection> {
   if (autostart !== undefined && !hasServices(server)) await autostart();
-  const connection = await connect(addressOf(server));
+  const options = { url: addressOf(server), name: NAME, access: config.access, logger: silentLogger };
+  const connecting = (timeoutMs?: number) => connectNats({ ...options, ...(timeoutMs && { timeoutMs }) });
+  const connection = await (tries === undefined ? connecting() : keepTrying(connecting, tries));
   const { server_name: name = '' } = connection.info ?? {};
   try {
     if (server.kind !== 'own' && OF_STORE.test(name))

@@ -124,7 +124,7 @@ async function publishing(
   const onWaiting = waitingNote(leftMs);
   const connected = (client: ThroughlineClient) => publish(client, { timeoutMs: leftMs(), onWaiting });
   try {
-    return await withClient(cli, connected, { tries: { timeoutMs, onWaiting } });
+    return await withClient(cli, connected, { timeoutMs, onWaiting });
   } catch (fault) {
     throw withWayOut(fault);
   }

@@ -56,12 +56,11 @@ function addInvitations(team: Command): void {
     .option(...CA_OPTION)
     .examples('throughline team invite ann', 'throughline team invite bob --session demo api')
     .action(async (name: string, options: InviteOptions, command: Command) => {
+      const cli = cliOf(command);
       const sessions = options.session?.map((session) => token(session, '--session'));
-      await invite(cliOf(command), options, (members) => {
-        if (members.some((member) => member.name === name))
-          throw usageError(`${name} is a member: "throughline team rotate ${name}" makes a new invitation`);
-        return { name: token(name, 'NAME'), since: new Date().toISOString(), sessions };
-      });
+      if (membersOf(cli).some((member) => member.name === name))
+        throw usageError(`${name} is a member: "throughline team rotate ${name}" makes a new invitation`);
+      await invite(cli, options, { name: token(name, 'NAME'), since: new Date().toISOString(), sessions });
     });
 
   team
@@ -70,25 +69,18 @@ function addInvitations(team: Command): void {
     .argument('<name>', 'the member')
     .option(...CA_OPTION)
     .examples('throughline team rotate ann')
-    .action((name: string, options: InviteOptions, command: Command) =>
-      invite(cliOf(command), options, (members) => memberOf(members, name)),
-    );
+    .action((name: string, options: Texts<'ca'>, command: Command) => {
+      const cli = cliOf(command);
+      return invite(cli, options, memberOf(cli, name));
+    });
 }
 
 /** Gives a member a new key, and prints what they need. */
-async function invite(
-  cli: Cli,
-  options: InviteOptions,
-  find: (members: readonly Member[]) => Omit<Member, 'key'>,
-): Promise<void> {
+async function invite(cli: Cli, options: Texts<'ca'>, member: Omit<Member, 'key'>): Promise<void> {
   const given = await authority(options);
   const { key, seed } = newUserKey();
-  let name = '';
-  const store = await changeMembers(cli, (members) => {
-    const member = { ...find(members), key };
-    ({ name } = member);
-    return [...members.filter((each) => each.name !== name), member];
-  });
+  const { name } = member;
+  const store = await changeMembers(cli, [...withoutMember(cli, name), { ...member, key }]);
   const { url, ca } = reachedBy(store);
   const by = `${userInfo().username}@${hostname()}`;
   out(`throughline team join ${url}\n${invitationText({ name, seed, url, by, ca: given ?? ca })}`);
@@ -115,13 +107,9 @@ function reachedBy(store: string): { readonly url: string; readonly ca?: string 
 const BACK_WITHIN_MS = 10_000;
 
 /** Has the server take changed members, and waits until the services are back: the first member cuts all connections. */
-async function changeMembers(
-  cli: Cli,
-  change: (members: readonly Member[]) => readonly Member[],
-): Promise<string> {
+async function changeMembers(cli: Cli, members: readonly Member[]): Promise<string> {
   const store = ownStoreOf(cli);
-  const { members = [], ...sharing } = sharingOf(store);
-  keepSharing(store, { ...sharing, members: change(members) });
+  keepSharing(store, { ...sharingOf(store), members });
   // Before the reload, after which the user's own processes need it.
   keptToken(store);
   await reloadAccess(store);
@@ -138,7 +126,16 @@ function ownStoreOf({ server }: Cli): string {
   );
 }
 
-function memberOf(members: readonly Member[], name: string): Member {
+function membersOf(cli: Cli): readonly Member[] {
+  return sharingOf(ownStoreOf(cli)).members ?? [];
+}
+
+function withoutMember(cli: Cli, name: string): readonly Member[] {
+  return membersOf(cli).filter((member) => member.name !== name);
+}
+
+function memberOf(cli: Cli, name: string): Member {
+  const members = membersOf(cli);
   const member = members.find((each) => each.name === name);
   if (member !== undefined) return member;
   const names = members.map((each) => each.name).join(', ') || 'none';
@@ -156,7 +153,7 @@ function addMembers(team: Command): void {
     .option('--json', 'print an array of {name, key, since, sessions?, owner?}')
     .examples('throughline team members')
     .action((options: Flags<'json'>, command: Command) => {
-      const { members = [] } = sharingOf(ownStoreOf(cliOf(command)));
+      const members = membersOf(cliOf(command));
       if (options.json) return out(JSON.stringify(members));
       if (members.length === 0) return note('-- no members: "throughline team invite NAME" lets someone in');
       const rows = members.map(({ name, key, since, sessions, owner }) => {
@@ -172,10 +169,8 @@ function addMembers(team: Command): void {
     .argument('<name>', 'the member')
     .examples('throughline team revoke ann')
     .action(async (name: string, _: object, command: Command) => {
-      await changeMembers(cliOf(command), (members) => {
-        const gone = memberOf(members, name);
-        return members.filter((each) => each !== gone);
-      });
+      const cli = cliOf(command);
+      await changeMembers(cli, withoutMember(cli, memberOf(cli, name).name));
       out(`throughline team revoked ${name}`);
     });
 
@@ -187,10 +182,12 @@ function addMembers(team: Command): void {
     .argument('<name>', 'the member')
     .examples('throughline team owner add bob')
     .action(async (name: string, _: object, command: Command) => {
-      await changeMembers(cliOf(command), (members) => {
-        const raised = memberOf(members, name);
-        return members.map((each): Member => (each === raised ? { ...each, owner: true } : each));
-      });
+      const cli = cliOf(command);
+      const owner: Member = { ...memberOf(cli, name), owner: true };
+      await changeMembers(
+        cli,
+        membersOf(cli).map((each) => (each.name === name ? owner : each)),
+      );
       out(`throughline team owner ${name}`);
     });
 }
@@ -205,7 +202,7 @@ function addJoining(team: Command): void {
       'Uses this server from now on. It must answer now. An invitation is pasted when asked, or read from standard input.',
     )
     .argument('[url]', 'nats://host:port, or several with commas (default: as in the invitation)')
-    .option('--ca <file>', 'authority of its certificate, in PEM')
+    .option(...CA_OPTION)
     .option('--creds <file>', 'credentials, without an invitation')
     .option('--user <name>', 'user with a password, without an invitation')
     .examples('throughline team join nats://127.0.0.1:4222', 'throughline team join < invitation')

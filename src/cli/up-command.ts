@@ -51,16 +51,10 @@ import { runUntilSignal } from './signals.js';
 interface UpOptions
   extends MonitoringOptions,
     InspectorFlags,
-    Flags<'detach' | 'background'>,
+    // The last three are false by `--no-…`.
+    Flags<'detach' | 'background' | 'tls' | 'inspector' | 'auth'>,
     Texts<'store' | 'nats' | 'listen' | 'tlsCert' | 'tlsKey'>,
-    Numbers<'port'> {
-  /** False by `--no-tls`. */
-  readonly tls?: boolean;
-  /** False by `--no-inspector`. */
-  readonly inspector?: boolean;
-  /** False by `--no-auth`. */
-  readonly auth?: boolean;
-}
+    Numbers<'port'> {}
 
 export function upCommand(program: Command): void {
   const command = program
@@ -229,7 +223,7 @@ function noteHowToReach({ port, store }: UpOptions, server: Pick<RunningUp, 'url
   note(`-- for the nats CLI: export NATS_URL=${url} ${access}`);
 }
 
-function storeOf({ config }: Cli, { store }: UpOptions): string {
+function storeOf({ config }: Cli, { store }: Texts<'store'>): string {
   return resolve(store ?? userStore(stateDirOf(config.env)));
 }
 
@@ -260,7 +254,9 @@ async function startServer(cli: Cli, options: UpOptions, failed: (error: Error) 
   keepSharing(storeDir, sharing);
   let { port = sharing.listen?.port ?? DEFAULT_PORT } = options;
   let orNext = options.port === undefined || options.background;
-  keepServerToken(storeDir, isShared(sharing) || options.auth);
+  // Without either option, a server keeps the protection that it had.
+  if (options.auth === false) rmSync(join(storeDir, TOKEN_FILE), { force: true });
+  if (options.auth || isShared(sharing)) keptToken(storeDir);
   const start = async () => {
     writeAccess(storeDir);
     const server = await startNatsServer({
@@ -274,12 +270,6 @@ async function startServer(cli: Cli, options: UpOptions, failed: (error: Error) 
     return server;
   };
   return startOwnServer(start, failed);
-}
-
-/** Makes a token with `auth`, and removes it where `auth` is false; without either, a server keeps the protection that it had. */
-function keepServerToken(store: string, auth: boolean | undefined): void {
-  if (auth === false) rmSync(join(store, TOKEN_FILE), { force: true });
-  if (auth === true) keptToken(store, TOKEN_FILE);
 }
 
 /** Returns how the server on a store is shared from now on. @throws ThroughlineError `usage` for options that do not fit */
@@ -322,10 +312,10 @@ export function downCommand(program: Command): void {
     .option('--store <dir>', 'the store of that server (default: the one in your state directory)')
     .option('--json', 'print {stopped, url?, store} as JSON')
     .examples('throughline down', 'throughline down --store /var/lib/throughline')
-    .action(async (options: { store?: string; json?: boolean }, command: Command) => {
-      const { config } = cliOf(command);
-      const store = resolve(options.store ?? userStore(stateDirOf(config.env)));
-      const url = await stopDetached(store, config.shutdownMs);
+    .action(async (options: Texts<'store'> & Flags<'json'>, command: Command) => {
+      const cli = cliOf(command);
+      const store = storeOf(cli, options);
+      const url = await stopDetached(store, cli.config.shutdownMs);
       const stopped = url !== undefined;
       if (options.json) return out(JSON.stringify({ stopped, ...(stopped && { url }), store }));
       out(stopped ? `throughline stopped ${url} store ${store}` : `nothing runs on the store ${store}`);

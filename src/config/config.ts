@@ -17,8 +17,7 @@ import { type ServerInUse, serverInUse } from './user-server.js';
 export interface Config
   extends Omit<SettingValues, keyof NatsAccess | Reread | 'layout' | 'tuning'>,
     Fixed,
-    LayoutValues,
-    TuningValues {
+    LayoutAndTuning {
   readonly access: NatsAccess;
   readonly redact: boolean;
   readonly tasksRoots: readonly string[];
@@ -29,8 +28,7 @@ export interface Config
 }
 
 type Variables = Readonly<Record<string, string | undefined>>;
-type LayoutValues = SettingValues['layout'];
-type TuningValues = SettingValues['tuning'];
+type LayoutAndTuning = SettingValues['layout'] & SettingValues['tuning'];
 type Reread = 'redact' | 'tasksRoots' | 'serverBin';
 
 /**

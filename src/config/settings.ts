@@ -34,42 +34,39 @@ export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] 
 
 /** Numbers that rarely need another value, in one variable. */
 export const TUNING = {
-  maxBodyBytes: knob(
-    wholeNumber(1024, 8 * 1024 * 1024, 256 * 1024),
-    'largest body of a result, in bytes. Its event must still fit one message of the server',
-  ),
-  ackWaitMs: knob(
-    wholeNumber(500, 3_600_000, 10_000),
-    'milliseconds after which an unacknowledged result is delivered again: a short time finds a dead worker soon',
-  ),
-  snapshotEvery: knob(
-    wholeNumber(1, 100_000, 100),
-    'folded events after which a snapshot is written: a low number makes loads fast, and writes frequent',
-  ),
-  cacheMb: knob(
-    wholeNumber(1, 100_000, 24),
-    'approximate megabytes for folded sessions in a service, and as many for folded projects. A session of 5 results needs 0.07, one of 70 needs 0.7. The process grows by two to three times as much',
-  ),
-  afterTimeoutMs: knob(
-    wholeNumber(0, 600_000, 4500),
-    'longest wait for the result named in `after`, in milliseconds: most clients give up after five seconds',
-  ),
-  requestTimeoutMs: knob(
-    wholeNumber(100, 600_000, 5000),
-    'longest wait for one answer of the server, in milliseconds',
-  ),
-  shutdownMs: knob(
-    wholeNumber(100, 600_000, 10_000),
-    'milliseconds that a graceful shutdown may take before it is forced',
-  ),
+  maxBodyBytes: {
+    ...wholeNumber(1024, 8 * 1024 * 1024, 256 * 1024),
+    about: 'largest body of a result, in bytes. Its event must still fit one message of the server',
+  },
+  ackWaitMs: {
+    ...wholeNumber(500, 3_600_000, 10_000),
+    about:
+      'milliseconds after which an unacknowledged result is delivered again: a short time finds a dead worker soon',
+  },
+  snapshotEvery: {
+    ...wholeNumber(1, 100_000, 100),
+    about:
+      'folded events after which a snapshot is written: a low number makes loads fast, and writes frequent',
+  },
+  cacheMb: {
+    ...wholeNumber(1, 100_000, 24),
+    about:
+      'approximate megabytes for folded sessions in a service, and as many for folded projects. A session of 5 results needs 0.07, one of 70 needs 0.7. The process grows by two to three times as much',
+  },
+  afterTimeoutMs: {
+    ...wholeNumber(0, 600_000, 4500),
+    about:
+      'longest wait for the result named in `after`, in milliseconds: most clients give up after five seconds',
+  },
+  requestTimeoutMs: {
+    ...wholeNumber(100, 600_000, 5000),
+    about: 'longest wait for one answer of the server, in milliseconds',
+  },
+  shutdownMs: {
+    ...wholeNumber(100, 600_000, 10_000),
+    about: 'milliseconds that a graceful shutdown may take before it is forced',
+  },
 } as const;
-
-function knob<Value>(
-  reader: VariableReader<Value>,
-  about: string,
-): VariableReader<Value> & { readonly about: string } {
-  return { ...reader, about };
-}
 
 export const SETTINGS = {
   natsUrl: setting(

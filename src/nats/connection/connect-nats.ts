@@ -404,18 +404,11 @@ export function onReconnect(connection: NatsConnection, listener: () => void): (
 /** Clocks drift by less than a millisecond in this time. */
 const ASK_EVERY_MS = 60_000;
 
-/** The server's clock, equal for all processes and never ahead; synchronised once a minute, monotonic in between. */
-export interface ServerClock {
-  readonly now: () => number;
-  close(): void;
-}
-
-/** Opens the clock by an existing stream. Throws ThroughlineError `unavailable`, `permission_denied`. */
-export async function openServerClock(
-  connection: NatsConnection,
-  stream: string,
-  timeoutMs: number,
-): Promise<ServerClock> {
+/**
+ * Opens the server's clock by an existing stream. It is equal for all processes and never ahead; synchronised once a minute,
+ * monotonic in between. Throws ThroughlineError `unavailable`, `permission_denied`.
+ */
+export async function openServerClock(connection: NatsConnection, stream: string, timeoutMs: number) {
   /** Server time minus the process' monotonic time. */
   let zero = 0;
   const synchronise = async () => {

@@ -7,7 +7,6 @@ import {
   credsAuthenticator,
   nkeyAuthenticator,
   nkeys,
-  type TlsOptions,
 } from 'nats';
 import { messageOf, ThroughlineError } from '../../contracts/errors.js';
 import { defined } from '../../shared/collections.js';
@@ -71,12 +70,6 @@ function withRecorded(address: JoinedServer, given: NatsAccess): readonly [strin
   return [address.url, { ...(address.as === undefined ? given : rest), ...address.access }];
 }
 
-interface Servers {
-  readonly servers: string[];
-  readonly access: NatsAccess;
-  readonly tls: boolean;
-}
-
 const HIDDEN = '***@';
 const SCHEMES: ReadonlySet<string> = new Set(['nats://', 'tls://']);
 const INBOX_PREFIX = /^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$/;
@@ -86,8 +79,8 @@ const PEM = /-----BEGIN [A-Z ]+-----/;
 
 /**
  * Returns the client's options for these servers (`nats://host:port` or `tls://host:port`, separated by commas) and this
- * access. The user's own server needs none: its store has the token. A URL may contain `user:password@` or `token@`, which the client itself ignores. Files are read once immediately, so
- * that a missing one is reported early.
+ * access. The user's own server needs none: its store has the token. A URL may contain `user:password@` or `token@`, which the
+ * client itself ignores. Files are read once immediately, so that a missing one is reported early.
  *
  * @throws ThroughlineError `config_invalid`, with the variable's name: an unusable file, half a pair, two kinds of credentials
  */
@@ -135,7 +128,7 @@ function ownServerOptions({ store }: OwnStore, access: NatsAccess): Partial<Conn
   };
 }
 
-function serversOf(url: string, given: NatsAccess): Servers {
+function serversOf(url: string, given: NatsAccess) {
   const servers: string[] = [];
   let access = given;
   let tls = false;
@@ -198,7 +191,6 @@ function requireConsistent({ user, password, token, nkey, creds, cert, key, inbo
   }
 }
 
-/** Returns a new NKey of a user. */
 export function newUserKey(): { readonly key: string; readonly seed: string } {
   const pair = nkeys.createUser();
   return { key: pair.getPublicKey(), seed: new TextDecoder().decode(pair.getSeed()) };
@@ -216,22 +208,14 @@ function fileAuthenticator({ nkey, creds }: NatsAccess): Authenticator | undefin
   return undefined;
 }
 
-/** Options of Node's TLS that the client passes through. */
-interface NodeTlsOptions extends TlsOptions {
-  readonly checkServerIdentity: typeof checkServerIdentity;
-}
-
-function tlsOptions(
-  { ca, cert, key, tlsFirst }: NatsAccess,
-  wanted: boolean,
-  servers: readonly string[],
-): NodeTlsOptions | undefined {
+function tlsOptions({ ca, cert, key, tlsFirst }: NatsAccess, wanted: boolean, servers: readonly string[]) {
   if (ca === undefined && cert === undefined && tlsFirst !== true && !wanted) return undefined;
   return {
     ...(ca !== undefined && { ca: readFile('NATS_CA', ca, PEM, 'certificates in PEM') }),
     ...(cert !== undefined && { cert: readFile('NATS_CERT', cert, PEM, 'a certificate in PEM') }),
     ...(key !== undefined && { key: readFile('NATS_KEY', key, PEM, 'a private key in PEM') }),
     ...(tlsFirst === true && { handshakeFirst: true }),
+    // An option of Node's TLS, which the client passes through.
     checkServerIdentity: identityAmong(servers.map(addressOf).filter((host) => isIP(host) !== 0)),
   };
 }

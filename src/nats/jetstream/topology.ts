@@ -60,6 +60,8 @@ export function subjectsOf(stream: string): string | undefined {
 
 export const RING_SIZE = 200;
 
+type NamedConfig = Partial<StreamConfig> & { name: string };
+
 /** Gap behind the old numbers when a stream is created again. */
 const SEQUENCE_MARGIN = 100_000;
 
@@ -186,7 +188,7 @@ export function shardConfig(
 /** Finds a stream, or creates it beyond the snapshots of its keys, each of which costs a request. */
 async function createShared(
   jsm: JetStreamManager,
-  config: Partial<StreamConfig> & { name: string },
+  config: NamedConfig,
   highest: number,
   isOfStream: (key: string) => boolean,
 ): Promise<StreamInfo> {
@@ -195,11 +197,7 @@ async function createShared(
 }
 
 /** Creates a stream, or finds it. Sequences up to `seen` are not reused. */
-async function createBeyond(
-  jsm: JetStreamManager,
-  config: Partial<StreamConfig> & { name: string },
-  seen: number,
-): Promise<StreamInfo> {
+async function createBeyond(jsm: JetStreamManager, config: NamedConfig, seen: number): Promise<StreamInfo> {
   const made = await create(jsm, seen === 0 ? config : { ...config, first_seq: seen + SEQUENCE_MARGIN });
   return made ?? jsm.streams.info(config.name);
 }
@@ -241,7 +239,7 @@ function fileStream(
   subjects: string,
   description: string,
   options: TopologyOptions,
-): Partial<StreamConfig> & { name: string } {
+): NamedConfig {
   return {
     name,
     subjects: [subjects],
@@ -255,10 +253,7 @@ function fileStream(
 }
 
 /** Creates a stream unless it exists; returns true if it was created. */
-export async function ensured(
-  jsm: JetStreamManager,
-  config: Partial<StreamConfig> & { name: string },
-): Promise<boolean> {
+export async function ensured(jsm: JetStreamManager, config: NamedConfig): Promise<boolean> {
   if ((await existing(jsm, config.name, config.subjects?.[0] ?? '')) !== undefined) return false;
   await create(jsm, config);
   return true;
@@ -280,10 +275,7 @@ async function existing(
   );
 }
 
-async function create(
-  jsm: JetStreamManager,
-  config: Partial<StreamConfig> & { name: string },
-): Promise<StreamInfo | undefined> {
+async function create(jsm: JetStreamManager, config: NamedConfig): Promise<StreamInfo | undefined> {
   try {
     return await jsm.streams.add(config);
   } catch (error) {

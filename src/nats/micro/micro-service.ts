@@ -324,11 +324,11 @@ export class EndpointCounts {
    * Copies the counts into the client's statistics of an endpoint, which it passes to the statistics handler before showing
    * them. Only error codes, because texts may quote confidential data.
    */
-  showIn(endpoint: { readonly subject: string }): void {
-    const errors = this.#errors.get(endpoint.subject);
-    if (errors === undefined || !hasStats(endpoint)) return;
-    endpoint.stats.num_errors = errors.count;
-    endpoint.stats.last_error = errors.last;
+  showIn({ subject, stats }: { readonly subject: string; readonly stats?: ClientStats }): void {
+    const errors = this.#errors.get(subject);
+    if (errors === undefined || stats === undefined) return;
+    stats.num_errors = errors.count;
+    stats.last_error = errors.last;
   }
 }
 
@@ -337,16 +337,10 @@ export interface RequestTotals {
   readonly errors: Readonly<Record<string, number>>;
 }
 
+/** The client's type of an endpoint lacks its statistics. */
 interface ClientStats {
   num_errors: number;
   last_error?: string | undefined;
-}
-
-/** The client's type lacks the statistics of an endpoint. */
-function hasStats(endpoint: object): endpoint is { readonly stats: ClientStats } {
-  if (!('stats' in endpoint)) return false;
-  const { stats } = endpoint;
-  return typeof stats === 'object' && stats !== null && 'num_errors' in stats;
 }
 
 export interface Endpoint {

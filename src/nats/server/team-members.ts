@@ -10,16 +10,14 @@ import { OWNER, serverOnStore, tokenOf } from './server-store.js';
  * part of its configuration that a reload changes.
  */
 export interface Sharing {
-  readonly listen?: Listening | undefined;
+  readonly listen?: {
+    readonly host: string;
+    readonly port?: number | undefined;
+    /** PEM files; without them there is no TLS. */
+    readonly tls?: { readonly cert: string; readonly key: string } | undefined;
+  };
   /** Missing before the first invitation. */
   readonly members?: readonly Member[] | undefined;
-}
-
-export interface Listening {
-  readonly host: string;
-  readonly port?: number | undefined;
-  /** PEM files; without them there is no TLS. */
-  readonly tls?: { readonly cert: string; readonly key: string } | undefined;
 }
 
 export interface Member {
