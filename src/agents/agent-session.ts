@@ -229,7 +229,6 @@ function changeOf(file: string, known: ConnectedProject): string | undefined {
   return `${file} names ${changes.join(' and ')}, which is not used: run "throughline connect" to accept it`;
 }
 
-/** Returns true in a project that has a `.throughline.json`, connected or not. */
 export function hasProjectFile(directory: string): boolean {
   return projectAt(directory).file !== undefined;
 }

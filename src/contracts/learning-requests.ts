@@ -23,8 +23,6 @@ import {
   vectors,
 } from './schema-fields.js';
 
-/** Requests about the learnings and proposals of a project. */
-
 const UNKNOWN = 'unknown';
 const content = text(MAX_LEARNING);
 const type = oneOf('Kind of learning.', LEARNING_TYPES);

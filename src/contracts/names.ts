@@ -236,10 +236,7 @@ export const sessionSubject = (session: Token, path: string) => `session.${sessi
 
 export const sessionSubjects = (session: Token) => `session.${session}.>`;
 
-/**
- * Makes the token of a project: other characters become `-`, so `my app` and `my-app` are the same. Names that lose
- * letters get part of their hash appended, to stay distinct.
- */
+/** Makes the token of a project: other characters become `-`. Names that lose letters get part of their hash, to stay distinct. */
 export function projectOf(name: string | undefined): Token {
   const given = (name ?? '').trim().normalize('NFC');
   const cleaned = given.replace(/[^A-Za-z0-9_-]/gu, '-');
@@ -280,10 +277,7 @@ export function isShardCount(value: number): boolean {
   return Number.isInteger(value) && value >= 1 && value <= MAX_SHARDS && (value & (value - 1)) === 0;
 }
 
-/**
- * Returns the shard of a session, 0 to `shards` - 1. It must never change: 32-bit FNV-1a over the ASCII name, with the
- * halves folded because the low bits alone are badly distributed.
- */
+/** Returns 0 to `shards` - 1: 32-bit FNV-1a, its halves folded because low bits are badly distributed. It must never change. */
 export function shardOf(session: Token, shards: number): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < session.length; at += 1) {

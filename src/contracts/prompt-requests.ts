@@ -18,8 +18,6 @@ import {
   vectors,
 } from './schema-fields.js';
 
-/** Requests about prompts. */
-
 /** The trace of a compiled prompt, without its text: `prompt.past` compiles it again from `request`. */
 
 const briefFields = {
@@ -41,8 +39,7 @@ const shownFact = named('TracedFact', 'A fact that a compiled prompt showed.', {
 });
 
 const leftFact = named('TracedLeftFact', 'A fact that a compiled prompt left out.', {
-  id: string('Id of the fact.'),
-  score: z.number().describe("Share of the query's words that it contains, 0 to 1."),
+  ...shownFact.shape,
   why: oneOf("Why the prompt does not show it, as in a fact's `left`.", LEFT_OUT),
 });
 

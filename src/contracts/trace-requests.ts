@@ -15,8 +15,6 @@ import {
 } from './schema-fields.js';
 import { pinnedText, storedEntry, traceKey } from './trace-entry.js';
 
-/** Requests about the traces of intents. */
-
 export const MAX_ENTRIES = 500;
 
 export const traceAppendRequest = z.object({

@@ -39,10 +39,7 @@ interface Earlier extends Worded<Line> {
   readonly isLeft: boolean;
 }
 
-/**
- * Returns the document with the ids that its tasks had. `unnamed` has those that the author has not written; `isKnown` is
- * true if there are results or claims under an id.
- */
+/** Returns the document with the ids that its tasks had. `unnamed`: not by the author; `isKnown`: has results or claims. */
 export function withKeptIds(
   document: TasksDocument,
   unnamed: ReadonlySet<string>,

@@ -184,10 +184,7 @@ function countTests(tests: readonly Repeated[], outcome: OutcomeDigest): Repeate
   return repeat(standing, failing);
 }
 
-/**
- * Adds `by` to each named item, once per call; a new item counts one. Beyond the limit, drops the least repeated, and
- * of those the oldest: otherwise a late repetition would never be counted.
- */
+/** Adds `by` to each named item. Drops the least repeated, the oldest first: else a late repetition would never be counted. */
 function repeat(items: readonly Repeated[], named: readonly Omit<Repeated, 'count'>[], by = 1): Repeated[] {
   const byKey = new Map(items.map((item) => [item.key, item]));
   for (const { key, text } of new Map(named.map((entry) => [entry.key, entry])).values()) {

@@ -180,10 +180,7 @@ export function isSentBack(ledger: Pick<TaskLedger, 'last'> | undefined): boolea
   return ledger?.last.verdict === 'needs_changes';
 }
 
-/**
- * Replaces blockers and what passed; what failed stays until it passes, and the demands of a review until the next review.
- * A result without a summary leaves that of the one before.
- */
+/** Replaces blockers and passes. Failures stay until they pass, demands until the next review, a summary until the next one. */
 function worked(
   { summary: summaryBefore, firstSummary, ...before }: Said,
   verdict: Verdict,

@@ -1,5 +1,6 @@
 import { projectOf } from '../contracts/names.js';
 import type { BudgetReport } from '../contracts/replies/compile-reply.js';
+import { largestFitting } from '../shared/collections.js';
 import { clipText, lengthOf, quoted, recordOf, type Tokenizer } from '../shared/text.js';
 
 export interface Item {
@@ -321,19 +322,4 @@ function shownOf<Name extends string>(sections: Sections<Name>, steps: readonly 
   const shown = recordOf(names, (name) => new Array<ShownItem | undefined>(sections[name].length));
   for (const step of steps) shown[step.section][step.index] = step;
   return recordOf(names, (name) => shown[name].filter((item) => item !== undefined));
-}
-
-/** Returns the largest count that fits, by binary search; undefined if not even the least one does. */
-function largestFitting(
-  fits: (count: number) => boolean,
-  { least, most }: { readonly least: number; readonly most: number },
-): number | undefined {
-  if (!fits(least)) return undefined;
-  let [low, high] = [least, most + 1];
-  while (high - low > 1) {
-    const middle = (low + high) >> 1;
-    if (fits(middle)) low = middle;
-    else high = middle;
-  }
-  return low;
 }

@@ -74,10 +74,7 @@ interface SearchedFact {
   readonly matched: readonly string[];
 }
 
-/**
- * Weights beside that of the words of a fact: its likeness by meaning, the better one of its neighbours in the order of the
- * task, and the words and days of the whole task.
- */
+/** Weights beside the words of a fact: its meaning, the better neighbour in its task, the words and days of the whole task. */
 const MEANING = 0.7;
 const NEIGHBOUR = 0.4;
 const TASK = 0.7;

@@ -89,10 +89,7 @@ const FILES_NAMED = 4;
 const MAX_LINE = 240;
 const MAX_SHORT = 120;
 
-/**
- * The prompt that an agent reads first in a session: the goal and what is next, what holds, what is open, what failed,
- * learnings, and the last work that mattered. Empty in a new session.
- */
+/** Read first in a session: goal, what is next, holds, is open and failed, learnings, the last work. Empty in a new session. */
 export const SESSION_START: PromptDescriptor<
   SessionStartRequest,
   Section,

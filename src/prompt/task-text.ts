@@ -269,10 +269,7 @@ export function planProgress(state: SessionState, degraded?: string): string {
   return drift.length === 0 ? line : `${line}. Drift: ${clipText(quoted(drift.join('; ')), MAX_DRIFT)}`;
 }
 
-/**
- * Renders the progress of the plan for an agent of one of its tasks: `Plan: 12 of 40 done, 2 more approved`. The next task is
- * not named, since an agent could take it for its own.
- */
+/** Renders `Plan: 12 of 40 done, 2 more approved`. The next task is not named: an agent could take it for its own. */
 export function planOfTask(state: SessionState, taskId: string, degraded?: string): string {
   const tasks = state.run?.document.tasks ?? [];
   if (!tasks.some(({ id }) => id === taskId)) return '';

@@ -88,3 +88,18 @@ export function onceFor<Key, Made>(make: (key: Key) => Made): (key: Key) => Made
     return last.made;
   };
 }
+
+/** Returns the largest count that fits, by binary search; undefined if not even the least one does. */
+export function largestFitting(
+  fits: (count: number) => boolean,
+  { least, most }: { readonly least: number; readonly most: number },
+): number | undefined {
+  if (!fits(least)) return undefined;
+  let [low, high] = [least, most + 1];
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if (fits(middle)) low = middle;
+    else high = middle;
+  }
+  return low;
+}

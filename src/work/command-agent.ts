@@ -53,7 +53,6 @@ export function commandCheck(command: string, place: CommandPlace): Check {
   return Object.assign(check, { command });
 }
 
-/** Runs a command with a log. */
 export async function logged(
   command: string,
   { name, session, directory, signal }: Pick<CheckCall, 'name' | 'session' | 'directory' | 'signal'>,

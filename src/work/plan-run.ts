@@ -10,7 +10,6 @@ import { nextStep, type Step, type WorkTask } from './task-step.js';
 export interface RunRules {
   /** Largest number of implementer results of a task without an approval. */
   readonly maxRounds: number;
-  /** True to tick lines of the plan. */
   readonly tick: boolean;
   readonly maxTokens?: number | undefined;
   /** In US dollars. */

@@ -57,7 +57,6 @@ export function openRunFolder(stateDir: string, directory: string, session: stri
   signalCall(undefined, mark, 'SIGKILL');
   const path = (name: string, kind: string) => join(logs, `${fileName(name)}.${kind}`);
   return {
-    /** Folder of logs and prompts. */
     path: logs,
     holder,
     /** Marks the processes of the run's calls, so that the next run in this checkout finds those that a killed run left. */

@@ -221,7 +221,6 @@ class PlanRunner {
     }
   }
 
-  /** Ticks an approved task. */
   async #close({ id, isUnticked }: WorkTask): Promise<void> {
     let why: string | undefined;
     if (this.#rules.tick && isUnticked) {

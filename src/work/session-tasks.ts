@@ -171,7 +171,6 @@ function passing(error: unknown): never {
 /** Lifetime of a lease without a heartbeat, in milliseconds. */
 const TTL_MS = 30_000;
 
-/** Returns a unique holder name for a run. */
 export function newHolder(): string {
   return `process ${process.pid} on ${hostname()} (${randomBytes(4).toString('hex')})`;
 }

@@ -47,7 +47,6 @@ export async function runStep(task: WorkTask, step: Exclude<RunStep, { kind: 'cl
   if (reviewer !== undefined) await agentTurn(task, { ...step, role: 'reviewer', agent: reviewer }, tools);
 }
 
-/** The role and round of a result. */
 interface Turn {
   readonly role: AgentRole;
   readonly round: number;

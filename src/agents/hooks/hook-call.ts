@@ -11,7 +11,6 @@ const CONTEXT = /^\s*<hook_context>[\s\S]*?<\/hook_context>\s*/;
 
 /** A call of a tool, as a hook or a transcript describes it. Texts that the client leaves out are empty. */
 export interface ToolCall {
-  /** Names the call. */
   readonly callId: string;
   /** Time in ISO 8601. */
   readonly at: string;

@@ -26,7 +26,6 @@ export interface HookEvent {
   readonly answer?: AnswerKind;
   /** Pattern of tool names; left out for all. */
   readonly matcher?: string;
-  /** The tool has failed. */
   readonly failed?: true;
   /** The field of the last message, where it is another than in the client's other events. */
   readonly message?: string;
@@ -35,7 +34,6 @@ export interface HookEvent {
 /** Formats of transcripts from which calls of tools are read. */
 export type TranscriptFormat = 'claude' | 'codex' | 'gemini';
 
-/** The names of the fields of a client's payloads. */
 type PayloadFields = Readonly<typeof FIELDS> & {
   /** The conversation that an agent was started in, in a client where an agent's events name the agent as their conversation. */
   readonly parent?: string;
@@ -241,7 +239,6 @@ export const HOOK_CLIENTS = {
 
 export type HookClientName = keyof typeof HOOK_CLIENTS;
 
-/** The entry of a client; `undefined` for a name that is none. */
 export function hookClient(name: string): HookClient | undefined {
   return Object.hasOwn(HOOK_CLIENTS, name) ? HOOK_CLIENTS[name as HookClientName] : undefined;
 }

@@ -143,10 +143,7 @@ function denies(text: string): boolean {
   return takesBack({ text }) !== undefined;
 }
 
-/**
- * The user's words with the agent's sentence about what they replace, if they do not say it: "use dayjs instead" names
- * nothing older, "Replaced moment with dayjs" does.
- */
+/** Adds the agent's sentence on what the words replace: "use dayjs instead" names nothing older, "Replaced moment" does. */
 function withReplaced(text: string, message: string): string {
   const isOpen = REPLACES_UNNAMED.test(text);
   if (!text.startsWith(BY_USER) || (!isOpen && denies(text))) return text;

@@ -33,10 +33,7 @@ export function returnedResult(found: ResultText, expected: Role | undefined): R
   return found.marked ? { role: tries[0], text: found.text, fault } : { fault };
 }
 
-/**
- * Returns the text of a result to publish. In a kind that records a conversation, an agent could state something as the user:
- * then it is what was read, without origins.
- */
+/** Returns the text to publish. In a record of a conversation it has no origins: an agent could state something as the user. */
 export function textOfAgent(role: Role, text: string, result: object): string {
   if (kindOf(role).part !== 'note') return text;
   return JSON.stringify(result, (key, value) => (key === 'origin' ? undefined : value));

@@ -121,10 +121,7 @@ function committedSince(folder: string, head: string, ms: number): string[] {
   return names.split('\0').filter((file) => file !== '');
 }
 
-/**
- * Returns the options that turn off the filters that the settings of the repository name: an unpacked archive can bring them, and
- * git runs them. Undefined if an option cannot name one.
- */
+/** Turns off the repository's filters, which git runs and an archive can bring. Undefined if an option cannot name one. */
 function withoutFilters(folder: string, ms: number): string[] | undefined {
   const fields = git(folder, ms, ['config', '--show-scope', '--name-only', '-z', '--get-regexp', '^filter']);
   const names = (fields ?? '')

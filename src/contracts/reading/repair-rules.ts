@@ -1,4 +1,4 @@
-import { isObject } from '../../shared/text.js';
+import { isObject, jsonOf } from '../../shared/text.js';
 import { list, plainName } from './synonyms.js';
 
 /** Rules for a value of the wrong type, by the wanted type: each returns the repaired value, if any. Pure; none throws. */
@@ -65,12 +65,7 @@ export function isNothing(text: string): boolean {
 }
 
 function listIn(text: string): readonly unknown[] | undefined {
-  if (!text.trim().startsWith('[')) return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  return text.trim().startsWith('[') ? (jsonOf(text) as readonly unknown[] | undefined) : undefined;
 }
 
 /** The groups of artifacts in the singular; an endpoint has a method and a path. */

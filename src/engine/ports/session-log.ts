@@ -40,10 +40,7 @@ export interface EventLog<Event> {
   /** Reads the events after `after`, oldest first; none if the key does not exist. Throws `unavailable`. */
   read(key: Token, range: ReadRange): Promise<ReadResult<Event>>;
 
-  /**
-   * Calls `onEvent` soon after any process appended an event to the key. Only a hint to read: it may come before the event can
-   * be read, twice, or, while disconnected, not at all.
-   */
+  /** Calls `onEvent` soon after an append to the key. Only a hint: it may come too early, twice or, if disconnected, never. */
   watch(key: Token, onEvent: () => void): Unwatch;
 }
 
@@ -62,10 +59,7 @@ export interface SessionActivity {
   /** Returns the sequence of the newest event, which a later `read` shows; 0 for none. Throws `unavailable`. */
   newest(session: Token): Promise<number>;
 
-  /**
-   * Calls `onMoved` soon after any process appended an event. Only a hint: it may come before the event can be read, twice, for
-   * a refused event, or, while disconnected, not at all.
-   */
+  /** Calls `onMoved` soon after an append. Only a hint: it may come early, twice, for a refused event or, if offline, never. */
   follow(onMoved: (session: Token) => void): Unwatch;
 }
 

@@ -120,7 +120,6 @@ export class Backoff {
   readonly #limits: BackoffLimits;
   #nextMs: number;
 
-  /** @param longestMs default: 5 s */
   constructor(firstMs: number, longestMs = DEFAULT_LONGEST_MS) {
     this.#limits = { firstMs, longestMs };
     this.#nextMs = firstMs;

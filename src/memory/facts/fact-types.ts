@@ -143,10 +143,7 @@ export interface IFactRetriever {
 /** Unit separator: a control character, which `quoted()` removed from every field. */
 const SEPARATOR = '\u001f';
 
-/**
- * Returns the id of a fact: the first 16 hex characters of SHA-256 over its three fields. Separators inside a field are
- * escaped, so that different facts have different texts.
- */
+/** Returns the first 16 hex characters of SHA-256 over the fields. Separators are escaped: different facts, different texts. */
 export function createFactId(subject: string, relation: string, object: string): string {
   const text = `${escaped(subject)}${SEPARATOR}${escaped(relation)}${SEPARATOR}${escaped(object)}`;
   return hashOf(text);

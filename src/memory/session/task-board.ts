@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { kindOf, ROLES, VERDICTS } from '../../contracts/kinds.js';
 import type { Figures, planClaim, sessionView, taskView } from '../../contracts/replies/session-reply.js';
 import type { Output } from '../../contracts/schema-fields.js';
-import type { EventOf } from '../../contracts/session-events.js';
+import type { EventOf, SessionEvent } from '../../contracts/session-events.js';
 import { type TaskStatus, taskKey } from '../../contracts/task-events.js';
 import { totalsOf } from '../../ledger/next-task.js';
 import type { OutcomeDigest } from '../../ledger/outcome-digest.js';
@@ -32,17 +32,7 @@ export interface TaskBoard {
 const MAX_CLAIMS = 6000;
 const MAX_DELETED = 20;
 
-export type TaskEvent = EventOf<
-  | 'task.added'
-  | 'task.status'
-  | 'task.priority'
-  | 'task.depends'
-  | 'task.undepends'
-  | 'task.content'
-  | 'task.deleted'
-  | 'task.claimed'
-  | 'task.released'
->;
+export type TaskEvent = Extract<SessionEvent, { readonly type: `task.${string}` }>;
 
 const OPEN: ReadonlySet<TaskStatus> = new Set<TaskStatus>(['remaining', 'in_progress', 'blocked']);
 

@@ -58,18 +58,13 @@ export function tracesToJson({ intents, withoutIntent, malformed, pending }: Tra
   return { intents: [...intents.values()], without_intent: withoutIntent, malformed, pending };
 }
 
-export function tracesFromJson({
-  intents,
-  without_intent,
-  malformed,
-  pending,
-}: z.output<typeof tracesJson>): Traces {
+export function tracesFromJson(json: z.output<typeof tracesJson>): Traces {
   return {
     ...emptyTraces(),
-    intents: new Map(intents.map((trace) => [trace.intent, trace])),
-    withoutIntent: without_intent,
-    malformed,
-    pending: [...pending],
+    intents: new Map(json.intents.map((trace) => [trace.intent, trace])),
+    withoutIntent: json.without_intent,
+    malformed: json.malformed,
+    pending: [...json.pending],
   };
 }
 

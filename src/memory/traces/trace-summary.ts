@@ -1,5 +1,6 @@
 import type { CompactedReport } from '../../contracts/replies/compile-reply.js';
 import { ACTION_TYPES, type RecordedEntry } from '../../contracts/trace-entry.js';
+import { largestFitting } from '../../shared/collections.js';
 import { clipText, quoted, type Tokenizer } from '../../shared/text.js';
 import {
   type IntentTrace,
@@ -232,23 +233,9 @@ function cutRequest(
 ): string {
   const cutTo = (length: number) =>
     `${clipText(text, length)} (cut; whole in trace entry ${clipText(quoted(key), 64)})`;
-  const length = longest(
-    text.length,
-    (size) => tokenizer.count(`${lineOf({ section, text: cutTo(size) })}\n`) <= tokens,
-  );
+  const fits = (size: number) => tokenizer.count(`${lineOf({ section, text: cutTo(size) })}\n`) <= tokens;
+  const length = largestFitting(fits, { least: 0, most: text.length }) ?? 0;
   return length < SHORT_REQUEST / 4 ? '' : cutTo(length);
-}
-
-/** The largest size up to `most` that fits; what fits fits at each smaller size. */
-function longest(most: number, fits: (size: number) => boolean): number {
-  let low = 0;
-  let high = most;
-  while (low < high) {
-    const middle = Math.ceil((low + high) / 2);
-    if (fits(middle)) low = middle;
-    else high = middle - 1;
-  }
-  return low;
 }
 
 function writeParts(
