@@ -143,7 +143,7 @@ export interface IFactRetriever {
 /** Unit separator: a control character, which `quoted()` removed from every field. */
 const SEPARATOR = '\u001f';
 
-/** Returns the first 16 hex characters of SHA-256 over the fields. Separators are escaped: different facts, different texts. */
+/** Returns a fact's id: 16 hex characters of SHA-256 over its three fields. Escaped separators keep the texts distinct. */
 export function createFactId(subject: string, relation: string, object: string): string {
   const text = `${escaped(subject)}${SEPARATOR}${escaped(relation)}${SEPARATOR}${escaped(object)}`;
   return hashOf(text);
