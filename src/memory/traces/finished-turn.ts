@@ -1,8 +1,8 @@
 import type { RecordedEntry } from '../../contracts/trace-entry.js';
 import { clipText, distinctTexts, named, oneLine, withoutEnd } from '../../shared/text.js';
-import { BY_USER } from '../../shared/wire-words.js';
+import { ANSWERED, BY_USER } from '../../shared/wire-words.js';
 import { type LabelledLines, labelledLines, withoutLabelled } from './labelled-lines.js';
-import { decided, longWords, paragraphsOf, sentencesOf } from './sentences.js';
+import { decided, paragraphsOf, sentencesOf } from './sentences.js';
 import {
   isFinding,
   isLeftOpen,
@@ -122,9 +122,8 @@ function statementsOf(
   const labelled = labelledLines(message);
   if (labelled !== undefined) {
     const { leftOut, replaces, ...lines } = labelled;
-    const known = new Set(longWords([...lines.decisions, ...lines.rules, ...lines.settled].join(' ')));
-    // A line of the agent that shares a word with the user's sentence says the same.
-    const isNew = (text: string) => !longWords(text.slice(BY_USER.length)).some((word) => known.has(word));
+    const said = [...lines.decisions, ...lines.rules, ...lines.settled];
+    const isNew = (text: string) => !said.some((line) => saysSame(line, text));
     return {
       ...{ ...lines, replaces, leftOut, options: stated.options },
       decisions: [...choices.filter(isNew), ...lines.decisions],
@@ -146,6 +145,39 @@ function statementsOf(
     requests,
     authored: [...choices, ...rules, ...requests],
   };
+}
+
+const WORDS = /[\p{L}\p{N}_#+]+(?:['’]\p{L}+)?/gu;
+const DENYING =
+  /^(?:no|not|never|cannot|instead|rather|\p{L}+n['’]t|nie|niemals|nicht|kein\p{L}*|statt|nunca|jamás|jamais|pas|não)$/u;
+const DENIED = 'not';
+const TELLING_NOTHING =
+  /^(?:an?|the|of|than|for|in|on|to|and|we|is|are|be|it|do|does|please|always|use|uses|used|using|must|should|shall|will|der|die|das|den|dem|eine?|immer|bitte|el|la|los|las|siempre|les?|toujours|os?|as|sempre)$/;
+
+/** The words of a text that tell something, in their order. All that deny are one: "never", "not", "instead of". */
+function tellingWords(text: string): string[] {
+  const words = text.toLowerCase().match(WORDS) ?? [];
+  return words
+    .filter((word) => !TELLING_NOTHING.test(word))
+    .map((word) => (DENYING.test(word) ? DENIED : word));
+}
+
+/**
+ * True if a line of the agent says what the user's sentence or answer says: it has the same words in one piece, denies the
+ * same, and adds little. In doubt both stay: no line takes the user's word away.
+ */
+function saysSame(line: string, text: string): boolean {
+  const [asked = '', reply] = text.split(ANSWERED);
+  const own = tellingWords(reply ?? text.slice(BY_USER.length));
+  const known = reply === undefined ? own : [...own, ...tellingWords(asked)];
+  const words = tellingWords(line);
+  const denials = (all: readonly string[]) => all.filter((word) => word === DENIED).length;
+  return (
+    own.length > denials(own) &&
+    ` ${words.join(' ')} `.includes(` ${own.join(' ')} `) &&
+    denials(words) === denials(own) &&
+    words.filter((word) => known.includes(word)).length * 2 > words.length
+  );
 }
 
 /** Stands in the trace of a turn that leaves nothing, and says why. */

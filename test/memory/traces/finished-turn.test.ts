@@ -111,18 +111,39 @@ describe('what a finished turn leaves', () => {
     expect(options('Which port, 3000 or 4000?')).toEqual(['3000', '4000']);
   });
 
-  it('the rules and choices of the user, unless a labelled line says one', () => {
+  it('the rules and choices of the user, unless a labelled line says the same', () => {
     const request = 'Use dayjs instead of moment. Never touch legacy/.';
     const edits = [did('Edit', { files: ['a.ts'] })];
     expect(turn(edits, 'Done.', request)).toMatchObject({
       decisions: ['The user: Use dayjs instead of moment.'],
       rules: ['The user: Never touch legacy/.'],
     });
-    expect(turn(edits, 'Done.\n\nDecided: no moment, ever', request)?.decisions).toEqual(['no moment, ever']);
-    expect(turn(edits, 'Done.\n\nRule: legacy/ stays as it is', request)).toMatchObject({
-      decisions: ['The user: Use dayjs instead of moment.'],
-      rules: ['legacy/ stays as it is'],
+    const lines = 'Done.\n\nDecided: dayjs, not moment\nRule: the `legacy/` folder, do not touch';
+    expect(turn(edits, lines, request)).toMatchObject({
+      decisions: ['dayjs, not moment'],
+      rules: ['The user: Never touch legacy/.', 'the legacy/ folder, do not touch'],
     });
+    const same = "Decided: we use dayjs instead of moment\nRule: don't touch `legacy/`";
+    expect(turn(edits, same, request)).toMatchObject({
+      decisions: ['we use dayjs instead of moment'],
+      rules: ["don't touch legacy/"],
+    });
+  });
+
+  it.each([
+    ['Never touch legacy/', 'Rule: never commit secrets'],
+    ['Never touch legacy/', 'Decided: touch legacy/'],
+    ['Never touch the legacy config.', 'Decided: config is read from YAML'],
+    ['Use dayjs instead of moment.', 'Decided: moment stays in the old report page only'],
+    ['Use dayjs instead of moment.', 'Decided: use moment instead of dayjs'],
+    ['Never use spaces', 'Rule: never use tabs, spaces are fine'],
+    ['Always use TS for the scripts', 'Rule: always use JS for the scripts'],
+    ['Always use port 3000 for the server', 'Rule: always use port 4000 for the server'],
+  ])('the user’s “%s” beside another statement of the agent', (request, message) => {
+    const { decisions = [], rules = [] } = turn([], message, request) ?? {};
+    expect([...decisions, ...rules].sort()).toEqual(
+      [`The user: ${request}`, message.replace(/^\w+: /, '')].sort(),
+    );
   });
 
   it('a success behind a pipe does not count as an outcome', () => {
