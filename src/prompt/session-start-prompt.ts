@@ -259,7 +259,8 @@ function resultsOf(state: SessionState, branch: string | undefined): PastResult[
   for (const fact of factsOf(state).all()) {
     if (fact.validTo !== undefined && fact.relation !== RELATIONS.changedBy && replacedBy(fact) === undefined)
       continue;
-    addTo(bySequence, fact.sourceSequence, fact);
+    // A statement of a command belongs to no result.
+    if (fact.ref !== fact.sourceTaskId) addTo(bySequence, fact.sourceSequence, fact);
   }
   const results = [...bySequence.values()].reverse().flatMap((facts): PastResult[] => {
     const summary = facts.find(

@@ -161,12 +161,15 @@ export class InMemorySessionFactStore {
       const isOwn = isOf(stored);
       if (isOwn && isRemoved(stored))
         for (const { id, ...ended } of stored.ends ?? []) this.end(id, closingFor(stored, ended));
-      if (isOwn && stored.corrects === fact.id)
+      if (isOwn && stored.corrects === fact.id) {
+        const { restored: _, ...correction } = stored;
+        saying.fact = correction;
         this.#close(saying, {
           sequence: by.after,
           at: by.at,
           ...(fact.ref && { ended: replacedBy(fact.ref) }),
         });
+      }
     }
     if (!this.#holds(fact)) this.#put({ ...fact, restored: by });
   }

@@ -339,6 +339,17 @@ describe('retracted facts', () => {
     }
   });
 
+  it('a correction that was made twice ends each time that the first text is restored', () => {
+    const store = storeOf([port]);
+    const again = { ...by, after: port.sourceSequence };
+    for (const _ of [1, 2]) {
+      store.retract(port, again, { ...right, corrects: port.id });
+      expect(store.getValid().map(({ object }) => object)).toEqual([right.object]);
+      store.restore(port, again);
+      expect(store.getValid().map(({ object }) => object)).toEqual([port.object]);
+    }
+  });
+
   it('compaction drops other facts before the text of a retracted one', () => {
     const store = storeOf([port], factsFrom(5, implementer({ files_modified: ['a.ts', 'b.ts'] })));
     store.retract(port, by);
