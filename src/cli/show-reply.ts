@@ -106,7 +106,9 @@ const RENDERERS: { readonly [Name in RequestName]?: Renderer<Name> } = {
   'tool.fact-restore': ({ fact }, pc) => [factLine(fact, pc)],
   'tool.fact-erase': ({ fact, events }, pc) => [
     factLine(fact, pc),
-    pc.dim(`  overwritten in ${counted(events, 'event')}; backups and exported files may still have it`),
+    pc.dim(
+      `  overwritten in ${counted(events, 'event')}; backups, exported files and, for a month, the folder of hooks may still have it`,
+    ),
   ],
   'tool.fact-correct': ({ fact, corrected }, pc) => [factLine(corrected, pc), factLine(fact, pc)],
   'tool.file-list': ({ files }) =>
