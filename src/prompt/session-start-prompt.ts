@@ -3,7 +3,7 @@ import { kindOf, type Origin } from '../contracts/kinds.js';
 import { RELATIONS } from '../contracts/relations.js';
 import type { LearningsReport } from '../contracts/replies/compile-reply.js';
 import { isAnswered, isSentBack, plainBlockers, signalsOf } from '../ledger/task-ledger.js';
-import { groupOf, isElsewhere, type SessionFact } from '../memory/facts/fact-types.js';
+import { groupOf, isElsewhere, rankOf, type SessionFact } from '../memory/facts/fact-types.js';
 import { contradicts, keptLines } from '../memory/facts/statements.js';
 import { compactProposals, formatCompactProposals } from '../memory/learnings/learnings-state.js';
 import { isRoutine } from '../memory/search/tokens.js';
@@ -231,9 +231,11 @@ function stated(all: readonly Stated[], context: NoteContext, isBrief: boolean):
   });
 }
 
+/** Of the same words, keeps those of the highest rank. */
 function distinct(all: readonly Stated[]): Stated[] {
   const spellings = new Set<string>();
-  return all.filter(({ text }) => spellings.size < spellings.add(oneSpelling(text)).size);
+  const ranked = [...all].sort((a, b) => rankOf(a.fact ?? {}) - rankOf(b.fact ?? {}));
+  return ranked.filter(({ text }) => spellings.size < spellings.add(oneSpelling(text)).size);
 }
 
 function titled(section: string, title: string, shown: readonly ShownItem[]): PromptPart {

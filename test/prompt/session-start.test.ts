@@ -265,6 +265,14 @@ it('a session start shows all rules of twenty statements, and beside a word of t
   expect(budget.used).toBeLessThanOrEqual(500);
 });
 
+it('a session start shows the word of a person, not its repetition by agents', () => {
+  const note = { content: 'Use dayjs', type: 'decision' } as const;
+  const played = new Played().after('note-add', { ...note, by: 'ann', person: true });
+  const facts = [{ subject: 'task:1', relation: 'decided', object: 'Use dayjs' }];
+  played.foldWhole(recorded(1, observer({ facts })));
+  expect(compilePrompt(played.state, start()).prompt).toContain('Decided: Use dayjs [N1, ann');
+});
+
 it('fifty claims of what the user said leave the word of a person in every prompt', () => {
   const said = { content: 'Never touch the database', type: 'decision', person: true } as const;
   const played = new Played().after('note-add', said);

@@ -138,7 +138,7 @@ export class InMemorySessionFactStore {
     for (const saying of this.#alike(fact)) {
       const { fact: stored } = saying;
       if (!saysTheSame(stored, fact) && (given.agent || stored.validTo !== undefined)) continue;
-      noteOrAnswer = saidIn(stored, instead);
+      if (saysTheSame(stored, fact)) noteOrAnswer = saidIn(stored, instead);
       saying.fact = retracted(stored, by);
       this.#hasRetracted = true;
       if (stored.validTo === undefined) this.#invalid(stored);
@@ -234,6 +234,11 @@ export class InMemorySessionFactStore {
     return [...this.#statements]
       .flatMap(({ fact }) => (fact.validTo === undefined ? fact : []))
       .sort((a, b) => a.eventSequence - b.eventSequence);
+  }
+
+  /** Returns all facts in the words of a statement, ended ones included. */
+  inWordsOf(statement: Worded): readonly SessionFact[] {
+    return (this.#texts.get(textOf(statement)) ?? []).map(({ fact }) => fact);
   }
 
   /** Valid facts, oldest dispatch first. */
@@ -417,7 +422,9 @@ export class InMemorySessionFactStore {
   #retractionOf(fact: SessionFact): SessionFact | undefined {
     if (!this.#hasRetracted) return undefined;
     const by = [...this.#alike(fact)].find(({ fact: other }) => other.retracted)?.fact.retracted;
-    return by && retracted(fact, by);
+    // Only a person brings it back.
+    const isBack = by !== undefined && fact.origin === 'person' && fact.validFrom > by.at;
+    return by === undefined || isBack ? undefined : retracted(fact, by);
   }
 
   /** Returns what says the same: also statements in the same words that other tasks made. */
@@ -528,7 +535,7 @@ export class InMemorySessionFactStore {
     if (fact.ref !== undefined && !this.#refs.has(fact.ref)) this.#refs.set(fact.ref, saying);
     for (const word of neededWords(actionWords)) index(this.#actionsByWord, word, saying);
     if (isQuestion(fact)) this.#questions.add(saying);
-    if (fact.ref !== undefined && !isSaid(fact)) index(this.#texts, textOf(fact), saying);
+    if (fact.ref !== undefined) index(this.#texts, textOf(fact), saying);
     index(this.#groups, groupName(fact), saying);
     if (endsWithTask(fact)) index(this.#openByTask, fact.sourceTaskId, saying);
     if (!isOutcome(fact)) return;
@@ -544,7 +551,7 @@ export class InMemorySessionFactStore {
     if (!this.#statements.delete(saying)) this.#bytes -= bytesOfFact(fact);
     if (fact.validTo === undefined) this.#invalid(fact);
     if (fact.ref !== undefined && this.#refs.get(fact.ref) === saying) this.#refs.delete(fact.ref);
-    if (fact.ref !== undefined && !isSaid(fact)) unindex(this.#texts, textOf(fact), saying);
+    if (fact.ref !== undefined) unindex(this.#texts, textOf(fact), saying);
     unindex(this.#groups, groupName(fact), saying);
     if (endsWithTask(fact)) unindex(this.#openByTask, fact.sourceTaskId, saying);
     if (isOutcome(fact)) unindex(this.#outcomesByTask, fact.sourceTaskId, saying);
@@ -580,8 +587,10 @@ function groupName({ subject, relation }: Pick<SessionFact, 'subject' | 'relatio
   return `${relation}\n${subject}`;
 }
 
+type Worded = Pick<SessionFact, 'subject' | 'relation' | 'object' | 'sourceTaskId'>;
+
 /** The words of a statement, with its subject unless it is about its own task. */
-function textOf({ subject, relation, object, sourceTaskId }: SessionFact): string {
+function textOf({ subject, relation, object, sourceTaskId }: Worded): string {
   return `${relation}\n${subject === `task:${sourceTaskId}` ? '' : subject}\n${oneSpelling(object)}`;
 }
 

@@ -1,10 +1,11 @@
+import type { Refusal } from '../../../contracts/event.js';
 import { RELATIONS } from '../../../contracts/relations.js';
 import type { ToolArguments } from '../../../contracts/requests.js';
 import { questionKey, type TaskLedger } from '../../../ledger/task-ledger.js';
 import { defined } from '../../../shared/collections.js';
-import { named } from '../../../shared/text.js';
+import { named, oneSpelling } from '../../../shared/text.js';
 import { recordedScope } from '../../facts/fact-extractor.js';
-import { heldFrom, ONLY_A_PERSON, type SessionFact } from '../../facts/fact-types.js';
+import { heldFrom, isSameScope, ONLY_A_PERSON, outranks, type SessionFact } from '../../facts/fact-types.js';
 import { factOfId } from '../../facts/found-facts.js';
 import { contrasts } from '../../facts/statements.js';
 import { idInPlan } from '../charter.js';
@@ -32,11 +33,6 @@ export function addNote(
   state: SessionState,
   { content, type, by: named, person, ...scope }: ToolArguments<'note-add'>,
 ): Decision {
-  const notes = notesOf(state);
-  const refusal =
-    full('notes', notes.size, MOST.notes, FEWER_NOTES) ??
-    fullText('notes', notes.values(), content, FEWER_NOTES);
-  if (refusal !== undefined) return refusal;
   const number = state.notebook.lastNote + 1;
   const [id, ref] = [`NOT-${number}`, `N${number}`];
   const by = person && speakerOf({ by: named, person });
@@ -46,6 +42,21 @@ export function addNote(
     ...(by !== undefined && { origin: 'person' as const }),
     ...holdsIn,
   };
+  const inWords = factsOf(state).inWordsOf({ ...fact, sourceTaskId: ref });
+  const said = inWords.find(
+    (older) =>
+      older.validTo === undefined &&
+      oneSpelling(older.note?.content ?? '') === oneSpelling(content) &&
+      !outranks(fact, older) &&
+      isSameScope(fact, older),
+  );
+  if (said?.note !== undefined) return answer(showingNote(said.note.id));
+  const notes = notesOf(state);
+  const refusal =
+    withdrawn(person, inWords) ??
+    full('notes', notes.size, MOST.notes, FEWER_NOTES) ??
+    fullText('notes', notes.values(), content, FEWER_NOTES);
+  if (refusal !== undefined) return refusal;
   const found = contrasts(fact, ref, factsOf(state).getValid());
   const ends = found.length > 0 ? found : undefined;
   const data = defined({ note: id, content, type, by, ends, ...holdsIn, ...workedIn(state) });
@@ -56,6 +67,14 @@ export function addNote(
   }));
 }
 
+/** Refuses an agent's words that a person withdrew and that nobody has said since. */
+function withdrawn(person: true | undefined, inWords: readonly SessionFact[]): Refusal | undefined {
+  const before = inWords.find(({ retracted }) => retracted !== undefined);
+  if (before === undefined || inWords.some(({ validTo }) => validTo === undefined)) return undefined;
+  const why = heldFrom(person, before);
+  return why === undefined ? undefined : refuse('conflict', why, { id: before.ref });
+}
+
 export function editNote(state: SessionState, { id, content, type, person }: ToolArguments<'note-edit'>) {
   if (content === undefined && type === undefined)
     return refuse('schema_invalid', 'content: give content, type or both', { fields: ['content'] });
@@ -64,7 +83,10 @@ export function editNote(state: SessionState, { id, content, type, person }: Too
   if ('refusal' in resolved) return resolved.refusal;
   const note = resolved.found.id;
   const others = [...notes.values()].filter(({ id }) => id !== note);
-  const refusal = content === undefined ? undefined : fullText('notes', others, content, FEWER_NOTES);
+  const edited = statementOf(note, type ?? resolved.found.type, content ?? resolved.found.content);
+  const refusal =
+    withdrawn(person, factsOf(state).inWordsOf({ ...edited, sourceTaskId: note })) ??
+    (content === undefined ? undefined : fullText('notes', others, content, FEWER_NOTES));
   if (refusal !== undefined) return refusal;
   const data = defined({ note, content, type });
   return append({ type: 'note.edited', data }, showingNote(note));

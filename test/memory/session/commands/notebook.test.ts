@@ -38,6 +38,54 @@ describe('note-add', () => {
   });
 });
 
+describe('a note in the words of an earlier statement', () => {
+  const note = { content: 'Use dayjs', type: 'decision' } as const;
+  const line = (played: Played) => {
+    const facts = [{ subject: 'task:c', relation: 'decided', object: 'use dayjs' }];
+    const event = recorded(5, observer({ task_id: 'c', facts }));
+    return played.foldWhole({ ...event, data: { ...event.data, refs: { decided: ['M5'] } } });
+  };
+  const held = ({ state }: Played) =>
+    factsOf(state)
+      .getValid()
+      .flatMap(({ ref }) => ref ?? []);
+  const retract = (played: Played, ref: string) => {
+    const fact = factsOf(played.state)
+      .all()
+      .find((each) => each.ref === ref);
+    if (fact === undefined) throw new Error(`no ${ref}`);
+    played.state.dispatches.change(({ facts }) => facts.retract(fact, { by: 'ann', at: timeAt(1) }));
+    return played;
+  };
+
+  it('is that one, however often and by which door it comes; only a person outranks it', () => {
+    const played = new Played().after('note-add', { ...note, by: 'ann', person: true });
+    expect(played.when('note-add', note)).toMatchObject({ reply: { note: { id: 'NOT-1' } } });
+    expect(played.when('note-add', note)).not.toHaveProperty('event');
+    expect(held(line(played))).toEqual(['N1']);
+    const ofAgent = new Played().after('note-add', note);
+    expect(ofAgent.when('note-add', { ...note, paths: ['a/'] })).toHaveProperty('event');
+    expect(ofAgent.when('note-add', { ...note, by: 'ann', person: true })).toHaveProperty('event');
+  });
+
+  it('brings back what a person withdrew only as the word of a person', () => {
+    for (const played of [
+      retract(line(new Played()), 'M5'),
+      line(retract(new Played().after('note-add', note), 'N1')),
+    ]) {
+      expect(held(played)).toEqual([]);
+      expect(played.when('note-add', note).refused).toMatchObject({ code: 'conflict' });
+      played.after('note-add', { ...note, content: 'Use luxon' });
+      const [other = ''] = held(played).map((ref) => ref.slice(1));
+      expect(played.when('note-edit', { id: other, content: 'Use dayjs' }).refused?.message).toContain(
+        'was withdrawn by ann',
+      );
+      played.after('note-add', { ...note, by: 'ben', person: true });
+      expect(held(played)).toHaveLength(2);
+    }
+  });
+});
+
 describe('a note that denies what an older statement says', () => {
   const said = (object: string, more: object = {}) => {
     const played = new Played();
