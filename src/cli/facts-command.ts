@@ -10,6 +10,7 @@ import {
   onSession,
   type ProjectOptions,
   projectIn,
+  projectOption,
   requireEvents,
   sessionFor,
   sessionIfAny,
@@ -56,13 +57,18 @@ export function factsCommand(program: Command): void {
         requireEvents(session, found[0].sequence);
         return found;
       });
-      const [{ sequence, keeps }] = pages;
+      const [{ sequence, keeps, learnings }] = pages;
       const found = pages.flatMap((page) => page.facts).sort((a, b) => a.dispatch - b.dispatch);
       if (json) return out(JSON.stringify(found));
-      printTable(cli, FACT_HEADINGS, found, factCells);
+      const learned = learnings?.newest ?? [];
+      printTable(cli, FACT_HEADINGS, [...found, ...learned], factCells);
       const hint = found.length > 0 || all ? '' : ': "--all" shows those that have ended, too';
       const full = keeps === undefined ? '' : `; full: of more than ${keeps} the least useful are gone`;
       note(`-- ${counted(found.length, 'fact')} at event ${sequence}${full}${hint}`);
+      if (learnings === undefined) return;
+      const { project, total } = learnings;
+      const shows = `throughline learning ls${projectOption(cli, project)}`;
+      note(`-- ${shownOf(learned.length, total, 'learning')} of project ${project}: "${shows}"`);
     });
   addRequests(facts, {
     'tool.fact-correct': {

@@ -1,5 +1,5 @@
 import picocolors from 'picocolors';
-import type { FactShown, FoundFact } from '../contracts/fact-requests.js';
+import type { FactShown, FactsFound, FoundFact } from '../contracts/fact-requests.js';
 import type { Token } from '../contracts/names.js';
 import { repairsInWords } from '../contracts/reading/repairs.js';
 import { RELATIONS } from '../contracts/relations.js';
@@ -315,10 +315,15 @@ export function timelineLine(pc: Colors, entry: TimelineEntry, session: Token): 
   );
 }
 
+type Learned = NonNullable<FactsFound['learnings']>['newest'][number];
 export const FACT_HEADINGS = ['ID', 'TASK', 'RESULT', 'FACT'];
 
-/** The cells of a fact. One of a command, such as a note, has no task and no result. */
-export function factCells(pc: Colors, fact: FoundFact): Cell[] {
+/** The cells of a fact, or of a learning. One of a command, such as a note, has no task and no result. */
+export function factCells(pc: Colors, fact: FoundFact | Learned): Cell[] {
+  if ('content' in fact) {
+    const id = { text: quoted(fact.id).slice(0, 5), colour: pc.bold };
+    return [id, '-', '-', `${quoted(fact.content)}${pc.dim(' (learning)')}`];
+  }
   const { id, ref = id.slice(0, SHORT_ID), subject, relation, object, severity, fix, dispatch } = fact;
   const finding = [severity, fix && `fix: ${fix}`].filter(Boolean).join(', ');
   const isOfCommand = ref === fact.task;

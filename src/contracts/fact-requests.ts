@@ -104,6 +104,11 @@ export const FACT_REQUESTS = {
         .describe('The statements among those that match, of any kind.'),
       past: count('How many statements match, of any kind, and no longer hold.'),
       keeps: count('How many facts a full session keeps; older ones are gone.').exactOptional(),
+      learnings: named('LearningsKept', 'Accepted learnings of the project, with all that holds.', {
+        project: string('The project.'),
+        total: count('How many there are.'),
+        newest: list('At most 20.', z.object({ id: string('Its id.'), content: string('The text.') })),
+      }).exactOptional(),
       next,
       sequence,
     }),

@@ -43,6 +43,16 @@ it('in a connected folder, learnings and proposals are those of its project, unl
   );
   expect((await here('learning', 'accept', id)).code).toBe(0);
   expect((await here('learning', 'ls')).stdout).toContain('Read the grammar first');
+  const session = newSession('learned');
+  await here('session', 'open', session, '--project', connected);
+  await here('note', 'add', 'No docker', '-s', session);
+  expect(await here('facts', session)).toMatchObject({
+    stdout: expect.stringMatching(
+      new RegExp(`No docker.*\n${id} .*Read the grammar first \\(learning\\)\n$`),
+    ),
+    stderr: expect.stringContaining(`-- 1 learning of project ${connected}: "throughline learning ls"\n`),
+  });
+  expect((await here('facts', session, '--kind', 'note')).stdout).not.toContain('Read the grammar first');
   const elsewhere = await here('learning', 'ls', '--project', newSession('elsewhere'));
   expect(elsewhere.stdout).toBe('');
   const named = await up.cli(['learning', 'ls'], { cwd, env: { THROUGHLINE_PROJECT: newSession('named') } });

@@ -20,7 +20,8 @@ type Ports = Omit<Parameters<typeof createSessionTools>[0], 'logger'>;
 /** The commands of a session and the lists that it shows, on a log. */
 export function callingSession(ports: Ports): CallTool {
   const { reader, command } = ports;
-  const rest = { log: {} as never, snapshots: {} as never, prompts: {} as never };
+  const none = {} as never;
+  const rest = { log: none, snapshots: none, prompts: none, projects: none };
   return calling({
     ...createSessionTools({ ...ports, logger: silentLogger }),
     ...createSessionQueries({ reader, command, ...rest }),

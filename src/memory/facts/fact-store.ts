@@ -46,15 +46,11 @@ export type ISessionFactStore = Pick<
 >;
 
 /**
- * Facts in memory, without duplicates within a dispatch.
- *
- * The next dispatch (in stream order, whatever the order of arrival) with the same subject and relation closes a fact.
- * A finding (`must_fix` or `issue`) is closed only by the next review of its task. An approval also closes its own
- * findings, and leaves suggestions, which the next review closes. A blocker of a task is closed by the task's next work
- * result or an approval, a question by the approval alone. An observer's facts about its own task add to earlier ones, except
- * open points, which the next observer or work result closes. A fact from before the session closes only facts of that time. Closers are searched on both
- * sides of an insertion. The end of a branch closes the questions of earlier results on it. A retraction closes every fact with its text, earlier and later ones. So any order and repetition of dispatches results in the same facts, as long as compaction
- * dropped nothing in between.
+ * Facts in memory, without duplicates within a dispatch. The next dispatch (in stream order, whatever the order of arrival)
+ * with the same subject and relation closes a fact; `endsOpen` says what the outcomes of a task close. The end of a branch
+ * closes the questions of earlier results on it. A fact from before the session closes only facts of that time. A retraction
+ * closes every fact with its text, earlier and later ones. So any order and repetition of dispatches results in the same facts,
+ * as long as nothing was evicted or dropped in between.
  */
 export class InMemorySessionFactStore {
   readonly #sayings = new Set<Saying>();
@@ -355,11 +351,7 @@ export class InMemorySessionFactStore {
     for (const saying of oldest.slice(0, this.#living - limit)) this.#close(saying, { ...by, ended });
   }
 
-  /**
-   * Drops facts until at most `maxFacts` with at most `maxBytes` of text remain: closed ones first, then file changes, verdicts,
-   * summaries, follow-ups, other facts and failing tests, findings and decisions, and last rules and the words of people; oldest
-   * first within each. Findings and decisions have at most three quarters of `maxFacts`.
-   */
+  /** Drops facts until `maxFacts` with `maxBytes` of text remain, those of least worth first, and of equal worth the oldest. */
   compact(maxFacts: number, maxBytes = MAX_FACT_BYTES): void {
     const fits = () => this.size() <= maxFacts && this.#bytes <= maxBytes;
     if (fits()) return;

@@ -7,7 +7,7 @@ import { actor, mayAct, SendForm } from '../components/act.js';
 import { Clock, FilterField, Pick, SelectField, Toggle } from '../components/fields.js';
 import { MoreButton, QueryView } from '../components/states.js';
 import { useKeys } from '../keys.js';
-import { sessionHref, setParams } from '../route.js';
+import { sessionHref, setParams, viewHref } from '../route.js';
 import { useAsk, usePages } from '../use-ask.js';
 import { counted, figure } from '../words.js';
 import { endText, StatementDetails, whoText } from './statement-details.js';
@@ -62,7 +62,7 @@ export function Statements(props: {
   return (
     <section class="card" aria-label="What holds">
       <QueryView query={query} what="what holds">
-        {({ kinds, past: pastCount, keeps }) => (
+        {({ kinds, past: pastCount, keeps, learnings }) => (
           <>
             {isPlain && sumOf(kinds) + pastCount === 0 ? null : (
               <div class="card-head">
@@ -83,6 +83,19 @@ export function Statements(props: {
                   open={fact === opened}
                   prompts={shownIn.get(fact.id) ?? 0}
                 />
+              ))}
+              {learnings?.newest.map(({ id, content }) => (
+                <li key={id}>
+                  <Pick
+                    class="statement"
+                    current={false}
+                    href={viewHref('learnings', { tab: 'active', project: learnings.project, id })}
+                  >
+                    <span class="mono quiet">{id.slice(0, 5)}</span>
+                    <span>{content}</span>
+                    <span class="remarks quiet small">learning</span>
+                  </Pick>
+                </li>
               ))}
             </ul>
             {facts.length > 0 || isPlain ? null : <p class="card-body quiet">No statement fits.</p>}

@@ -1,5 +1,6 @@
 import type { Config } from '../../config/config.js';
 import type {
+  ProjectReader,
   SessionCommander,
   SessionReader,
   SessionSnapshotWriter,
@@ -43,6 +44,7 @@ export interface Sessions {
 /** The parts of a process that handlers of requests about sessions use, each some of them. */
 export interface ToolPorts extends Sessions {
   readonly log: SessionLog & Pick<SessionActivity, 'newest'>;
+  readonly projects: Pick<ProjectReader, 'load'>;
   readonly snapshots: Pick<SnapshotStore, 'load' | 'loadAtOrBefore'>;
   readonly prompts: Pick<NatsPorts['prompts'], 'all'>;
   readonly telemetry: Pick<NatsPorts['telemetry'], 'load'>;

@@ -1,9 +1,11 @@
 import { noSuchSession, ThroughlineError } from '../../contracts/errors.js';
-import type { Token } from '../../contracts/names.js';
+import { STATEMENT_KINDS } from '../../contracts/kinds.js';
+import { projectOf, type Token } from '../../contracts/names.js';
 import { promptTraceBrief } from '../../contracts/prompt-requests.js';
 import type { ToolArguments } from '../../contracts/requests.js';
 import { heldFrom, recordedFact, type SessionFact } from '../../memory/facts/fact-types.js';
 import { factHistory, factOfId, findFacts, foundFact } from '../../memory/facts/found-facts.js';
+import { viewOf } from '../../memory/learnings/learnings-state.js';
 import { touchedFiles } from '../../memory/search/past-results.js';
 import { SESSION_VIEWS, type ViewName } from '../../memory/session/commands/decide-session.js';
 import { refuseArchived } from '../../memory/session/commands/lifecycle-commands.js';
@@ -24,6 +26,7 @@ import type { Asked, Handlers } from '../common/service-shell.js';
 
 const MAX_PROMPTS = 20;
 const MAX_CANDIDATES = 20;
+const MAX_LEARNINGS = 20;
 
 export function createSessionQueries({
   log,
@@ -31,7 +34,8 @@ export function createSessionQueries({
   command,
   snapshots,
   prompts,
-}: Pick<ToolPorts, 'log' | 'reader' | 'command' | 'snapshots' | 'prompts'>): Handlers<
+  projects,
+}: Pick<ToolPorts, 'log' | 'reader' | 'command' | 'snapshots' | 'prompts' | 'projects'>): Handlers<
   | `tool.${ViewName | 'file-list' | 'trace-list'}`
   | `tool.fact-${'retract' | 'restore' | 'correct' | 'find' | 'show'}`
   | 'tool.snapshot-show'
@@ -73,6 +77,13 @@ export function createSessionQueries({
       return append({ type, data }, replied);
     });
     return reply as Shown & { readonly sequence: number };
+  };
+  const learningsOf = async ({ charter }: SessionState) => {
+    const project = projectOf(charter.project);
+    const { active } = viewOf((await projects.load(project)).folded.state);
+    const newest = [...active.values()].slice(-MAX_LEARNINGS).reverse();
+    const shown = newest.map(({ id, content }) => ({ id, content }));
+    return shown.length > 0 && { learnings: { project, total: active.size, newest: shown } };
   };
   const changed = (now: SessionState, before: SessionFact) => ({ fact: foundFact(sameFact(now, before)) });
 
@@ -119,7 +130,11 @@ export function createSessionQueries({
       const { facts, ...page } = findFacts(all, filter);
       const { sequence, limits } = state;
       const full = all.length >= limits.maxFacts && { keeps: limits.maxFacts };
-      return { facts: await withRepairs(log, session, facts), ...page, ...full, sequence };
+      // With the first page of all that holds; the inspector's page names every kind.
+      const { limit: _, is, kind = STATEMENT_KINDS, ...narrower } = filter;
+      const isWhole = kind.length === STATEMENT_KINDS.length && Object.keys(narrower).length === 0;
+      const learnings = isWhole && is !== 'closed' && (await learningsOf(state));
+      return { facts: await withRepairs(log, session, facts), ...page, ...full, ...learnings, sequence };
     },
     async 'tool.fact-show'({ session, id }) {
       const state = await stateOf(session);

@@ -52,18 +52,6 @@ describe('compact', () => {
     expect(left(2)).toEqual(['the CI has no docker', 'never touch legacy/']);
   });
 
-  it('compaction forgets what it dropped: nothing that comes later is closed by it or closes it', () => {
-    const store = fiveFacts();
-    store.compact(0);
-    expect(store.getValid()).toEqual([]);
-    const older = fact({ subject: 'b', sourceSequence: 3 });
-    store.add([older]);
-    expect(store.all()).toEqual([older]);
-    store.add([fact({ subject: 'b', sourceSequence: 6 })]);
-    expect(held(store)).toEqual([3, 6]);
-    expect(store.count()).toBe(1);
-  });
-
   it('compaction leaves a store that behaves like a new one with the same facts', () => {
     const dispatches = fc.array(roleResults, { maxLength: 10 });
     fc.assert(

@@ -28,7 +28,7 @@ function commandsOn(stated: StatedSession) {
     newId: randomUUID,
     random: () => 0,
   });
-  const rest = { snapshots: {} as never, prompts: {} as never };
+  const rest = { snapshots: {} as never, prompts: {} as never, projects: {} as never };
   const queries = createSessionQueries({ log: log as never, reader, command, ...rest });
   const session = 'demo' as Token;
   return {

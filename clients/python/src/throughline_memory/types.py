@@ -4101,6 +4101,24 @@ class FoundFact(TypedDict):
     """Repairs of its result, if any."""
 
 
+class LearningsKeptNewest(TypedDict):
+    id: str
+    """Its id."""
+    content: str
+    """The text."""
+
+
+class LearningsKept(TypedDict):
+    """Accepted learnings of the project, with all that holds."""
+
+    project: str
+    """The project."""
+    total: int
+    """How many there are."""
+    newest: list[LearningsKeptNewest]
+    """At most 20."""
+
+
 class FactFindReply(TypedDict):
     """The reply of tool.fact-find."""
 
@@ -4114,6 +4132,7 @@ class FactFindReply(TypedDict):
     """How many statements match, of any kind, and no longer hold."""
     keeps: NotRequired[int]
     """How many facts a full session keeps; older ones are gone."""
+    learnings: NotRequired[LearningsKept]
     next: NotRequired[str]
     """Cursor of the next page; absent on the last page."""
     sequence: int
