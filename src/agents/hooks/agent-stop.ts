@@ -1,7 +1,7 @@
 import type { Role } from '../../contracts/kinds.js';
 import { sentBackText } from '../../contracts/kinds.js';
 import type { ResultText } from '../../contracts/reading/last-result.js';
-import { resultAmongLines } from '../../memory/traces/labelled-lines.js';
+import { resultAmongLines, withoutLabelled } from '../../memory/traces/labelled-lines.js';
 import {
   type Answering,
   agentKey,
@@ -86,8 +86,10 @@ export async function stopped(
       if (at.turns !== false) state.note(key, { reported: true });
     }
   }
-  if (isOver && messageId === undefined && !goesBack) {
-    const turn = await turnResult(call, message, tools);
+  const isStored = block !== undefined && messageId !== undefined;
+  if (isOver && !goesBack && (call.agent === '' || !isStored)) {
+    // The labelled lines around a result have been added to it.
+    const turn = await turnResult(call, isStored ? withoutLabelled(block.around) : message, tools);
     if (turn !== undefined) unkept.push(...(await keepOrGive(turn, tools)));
     if (call.agent !== '') state.clearNotes(key);
   }

@@ -299,7 +299,7 @@ async function beforeAgent(call: HookCall, tools: HookTools): Promise<HookAnswer
   if (onlyReads(name, tools.client.readers, agents)) {
     const context = await taskContext(task, prompt, call, tools, client);
     if (context === undefined) return undefined;
-    const wanted = tools.at.lines === false ? [] : [LINES_WANTED];
+    const wanted = tools.at.turns === false || tools.at.lines === false ? [] : [LINES_WANTED];
     return { ...call.input, [fields.prompt]: [prompt, context, ...wanted].join('\n\n') };
   }
   const role = name === '' ? undefined : roleOfAgent(name, agents);

@@ -21,7 +21,7 @@ import type { HookState } from './hook-state.js';
 import type { KeptResult } from './spool.js';
 import { branchesAt, branchFacts, changesSince, GIT_MS } from './turn-files.js';
 
-/** Publishes a turn that ended without a result: an observer's result, made by rule from what the hooks noted. */
+/** Publishes a turn as an observer's result, made by rule from what the hooks noted. */
 
 /** The role as which a turn is published: one that only records. */
 export const [TURN] = rolesOf('note') as [Role];
@@ -44,8 +44,10 @@ export async function turnResult(
   if (at.turns === false || (isMain && at.resultId !== undefined)) return undefined;
   const key = agentKey(call, tools);
   const askedKey = `asked ${key}`;
-  const notes = state.notes(key);
-  if (notes.some(({ reported }) => reported)) return undefined;
+  const all = state.notes(key);
+  // The result has told what the tools did.
+  const isReported = all.some(({ reported }) => reported);
+  const notes = isReported ? all.filter((note) => note.request !== undefined) : all;
   const question = isMain ? state.recall(askedKey) : undefined;
   const request = notes.find((note) => note.request !== undefined)?.request ?? '';
   const before = notes.find(({ tree }) => tree !== undefined)?.tree;
@@ -66,6 +68,7 @@ export async function turnResult(
   });
   if (turn === undefined) {
     if (question !== undefined) state.remember(askedKey, question);
+    if (isReported) return undefined;
     const entry = {
       id: randomUUID(),
       timestamp: tools.now,
@@ -78,13 +81,13 @@ export async function turnResult(
     return undefined;
   }
   const asks = turn.questions.at(-1);
-  const pending: PendingQuestion | undefined =
-    asks === undefined ? undefined : { question: asks, options: turn.options };
-  if (isMain && pending !== undefined) state.remember(askedKey, JSON.stringify(pending));
+  const pending = { question: asks, options: turn.options };
+  if (isMain && asks !== undefined) state.remember(askedKey, JSON.stringify(pending));
   const task = namedTask(request) ?? turnTask(name, call.conversation);
   const shown = shownTo(agentOf(name, call.conversation), state);
   const by = isMain ? tools.person(call.directory) : undefined;
-  const stated = withShownOnly(turnBody(turn, task, redacted, isMain, by), shown);
+  const summary = isReported ? '' : turn.summary;
+  const stated = withShownOnly(turnBody({ ...turn, summary }, task, redacted, isMain, by), shown);
   const body = {
     task_id: task,
     intent_id: intentOf(name, call.conversation),
@@ -106,12 +109,6 @@ function branchesEnded({ directory }: HookCall, { state, at, leftMs }: HookTools
   const text = JSON.stringify(now);
   if (text !== before) state.remember(key, text);
   return before === undefined ? [] : branchFacts(JSON.parse(before), now);
-}
-
-/** A question that the agent ended a turn with. */
-interface PendingQuestion {
-  readonly question: string;
-  readonly options: readonly string[];
 }
 
 /** @param isMain true for the agent that the user talks to, whose name is `by` */
@@ -164,7 +161,10 @@ function ofAgent(text: string, most: number): string {
  * Returns the user's answer to a question if the next prompt is short and says yes or no, names an option by its place, is
  * a number, or repeats a word of the question or of an option.
  */
-function answerTo({ question, options }: PendingQuestion, request: string): string | undefined {
+function answerTo(
+  { question, options }: Pick<FinishedTurn, 'options'> & { readonly question: string },
+  request: string,
+): string | undefined {
   const reply = oneLine(request);
   if (reply === '' || reply.length > MAX_ANSWER || /[?？]$/.test(reply)) return undefined;
   const statement = `${ofAgent(question, MAX_QUESTION)}${ANSWERED}${reply}"`;

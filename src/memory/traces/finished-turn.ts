@@ -150,16 +150,13 @@ function statementsOf(
 const WORDS = /[\p{L}\p{N}_#+]+(?:['’]\p{L}+)?/gu;
 const DENYING =
   /^(?:no|not|never|cannot|instead|rather|\p{L}+n['’]t|nie|niemals|nicht|kein\p{L}*|statt|nunca|jamás|jamais|pas|não)$/u;
-const DENIED = 'not';
 const TELLING_NOTHING =
   /^(?:an?|the|of|than|for|in|on|to|and|we|is|are|be|it|do|does|please|always|use|uses|used|using|must|should|shall|will|der|die|das|den|dem|eine?|immer|bitte|el|la|los|las|siempre|les?|toujours|os?|as|sempre)$/;
 
-/** The words of a text that tell something, in their order. All that deny are one: "never", "not", "instead of". */
+/** The words of a text that tell something. All that deny are one: "never", "not", "instead of". */
 function tellingWords(text: string): string[] {
-  const words = text.toLowerCase().match(WORDS) ?? [];
-  return words
-    .filter((word) => !TELLING_NOTHING.test(word))
-    .map((word) => (DENYING.test(word) ? DENIED : word));
+  const words = (text.toLowerCase().match(WORDS) ?? []).filter((word) => !TELLING_NOTHING.test(word));
+  return words.map((word) => (DENYING.test(word) ? 'not' : word));
 }
 
 /**
@@ -167,13 +164,12 @@ function tellingWords(text: string): string[] {
  * same, and adds little. In doubt both stay: no line takes the user's word away.
  */
 function saysSame(line: string, text: string): boolean {
-  const [asked = '', reply] = text.split(ANSWERED);
-  const own = tellingWords(reply ?? text.slice(BY_USER.length));
-  const known = reply === undefined ? own : [...own, ...tellingWords(asked)];
+  const [said = '', reply = said.slice(BY_USER.length)] = text.split(ANSWERED);
+  const own = tellingWords(reply);
+  const known = tellingWords(text);
   const words = tellingWords(line);
-  const denials = (all: readonly string[]) => all.filter((word) => word === DENIED).length;
+  const denials = (all: readonly string[]) => all.filter((word) => word === 'not').length;
   return (
-    own.length > denials(own) &&
     ` ${words.join(' ')} `.includes(` ${own.join(' ')} `) &&
     denials(words) === denials(own) &&
     words.filter((word) => known.includes(word)).length * 2 > words.length
