@@ -186,7 +186,9 @@ export function referenceOf(fact: SessionFact, context: NoteContext, isBrief = f
   const end = absent === undefined ? day : `${day}, not found here: ${quoted(absent).replace(/[[\]]/g, '')}`;
   const branch = ref === undefined ? undefined : otherBranchOf(task);
   const on = branch === undefined ? [] : [`on ${quoted(branch).replace(/[[\]]/g, '')}`];
-  if (isBrief && ref !== undefined) return ` [${[ref, ...on, end].join(', ')}]`;
+  const where =
+    scope === undefined ? [] : [quoted(Object.values(scope).flat().join(' ')).replace(/[[\]]/g, '')];
+  if (isBrief && ref !== undefined) return ` [${[ref, ...where, ...on, end].join(', ')}]`;
   // What it replaced is said, so that nobody goes back to it unknowingly.
   const instead = before && ` (replaces: ${clipText(quoted(before.object), MAX_REPLACED)})`;
   const from = [
@@ -194,7 +196,7 @@ export function referenceOf(fact: SessionFact, context: NoteContext, isBrief = f
     ...(session === undefined ? [] : [ref === undefined ? session : `${session}/${ref}`]),
     ...(ref === undefined || session !== undefined ? [] : [ref]),
     ...whoSaid(fact),
-    ...(scope === undefined ? [] : [quoted(Object.values(scope).flat().join(' ')).replace(/[[\]]/g, '')]),
+    ...where,
     ...on,
     ...(ref === undefined || (ref !== task && isOpen(task)) ? [taskName(task, commitOf(task))] : []),
     end,

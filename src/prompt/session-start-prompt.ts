@@ -315,7 +315,9 @@ function keptOf(state: SessionState): string[] {
   const isTurn = ({ sourceRole, note, answer }: SessionFact) =>
     kindOf(sourceRole).part === 'note' && note === undefined && answer === undefined;
   const last = facts.findLast(isTurn)?.sourceSequence;
-  const kept = keptLines(facts.filter((fact) => fact.sourceSequence === last && isTurn(fact)));
+  const isKept = (fact: SessionFact) =>
+    fact.sourceSequence === last && fact.retracted === undefined && isTurn(fact);
+  const kept = keptLines(facts.filter(isKept));
   return kept.length === 0 ? [] : [kept.map((line) => line.split(':', 1)).join(', ')];
 }
 
