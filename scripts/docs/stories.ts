@@ -39,7 +39,12 @@ class Story extends Played {
   }
 }
 
-function story(title: string, situation: string, { shown }: Story, ...prompts: [string, string][]): string {
+function story(
+  title: string,
+  situation: string,
+  { shown }: Pick<Story, 'shown'>,
+  ...prompts: [string, string][]
+): string {
   const parts = prompts.map(([what, prompt]) => `${what}\n\n\`\`\`text\n${prompt}\n\`\`\``);
   return [`### ${title}`, situation, `\`\`\`sh\n${shown.join('\n')}\n\`\`\``, ...parts].join('\n\n');
 }
@@ -54,7 +59,8 @@ function answer(): string {
   return story(
     'An answer',
     'The agent of task 1 needs a decision, and asks. `throughline status`, `session ls` and `log -f` say that a person is needed; anna answers.',
-    played,
+    // Another page follows a plan in the session of that name.
+    { shown: played.shown.map((line) => line.replace('-s demo', '-s metrics')) },
     ['The next prompt of task 1 has the question and the answer:', played.prompt(asked)],
   );
 }

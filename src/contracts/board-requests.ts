@@ -197,7 +197,7 @@ export const BOARD_REQUESTS = {
     {
       task: taskId.describe('The task that asked, or the id of its question.'),
       answer: content.describe('The answer.'),
-      question: content.optional().describe('The question, or its first words. Default: all that are open.'),
+      question: content.optional().describe('The question, or its first words. Default: the only open one.'),
       replaces: z.string().optional().describe('Refused unless this is the answer so far; empty for none.'),
       ...speaker('answers'),
     },

@@ -120,6 +120,7 @@ const given = (): Readonly<Record<string, string>> => ({
 
 /** Where that does not do: other arguments, one list for each run. */
 const special = (): Readonly<Record<string, readonly (readonly string[])[]>> => ({
+  'team join': [[HOSTILE]],
   // Those that run until they are told to stop are run into a wrong option.
   up: [['--port', HOSTILE]],
   'admin serve': [['--only', HOSTILE]],
@@ -358,7 +359,11 @@ function runsOf(leaf: Leaf): string[][] {
 }
 
 /** Those that a test cannot run to their end in this process. All others must come to their work. */
-const NOT_RUN: ReadonlySet<string> = new Set(['up', 'admin serve', 'work', 'mcp', 'open', 'plan unfollow']);
+const NOT_RUN: ReadonlySet<string> = new Set([
+  ...['up', 'admin serve', 'work', 'mcp', 'open', 'plan unfollow'],
+  // They change the members of a server that this user has started.
+  ...['invite', 'rotate', 'members', 'revoke', 'owner add'].map((name) => `team ${name}`),
+]);
 
 /** `--raw` is asked for by those who want the bytes. */
 function isFlag({ required, optional, long = '' }: Option): boolean {

@@ -75,8 +75,10 @@ it('an invited colleague reads and decides after one command, and the decision i
   void following.then(() => {
     isFollowing = true;
   });
+  let before = 0;
   await soon(async () => {
-    expect(await note('Before')).toMatchObject({ isError: false });
+    before += 1;
+    expect(await note(`Before ${before}`)).toMatchObject({ isError: false });
     expect(isFollowing).toBe(true);
   });
   await using follower = await following;

@@ -82,6 +82,9 @@ describe('the reading commands', () => {
       await up.cli(['publish', 'implementer', '-s', name, '--wait'], {
         input: JSON.stringify({ task_id: '2', ...result }),
       });
+    await up.cli(['publish', 'reviewer', '-s', name, '--wait'], {
+      input: JSON.stringify({ task_id: '2', assessment: 'approved' }),
+    });
     const listed = await up.cli(['facts', name, '--all']);
     expect(listed.stdout).toMatch(/asks Which port\? \(no longer open since result \d+\)/);
     const { stdout, stderr } = await up.cli(['recall', 'stale cache keys', '-s', name]);
@@ -182,7 +185,8 @@ describe('the reading commands', () => {
   it('log --all is one list of all sessions by time, without prompts, and says how to see the older ones', async () => {
     const [one, other] = [newSession('one'), newSession('other')];
     const since = new Date().toISOString();
-    for (const name of [one, other, one]) await run('note', 'add', `of ${name}`, '-s', name);
+    for (const [at, name] of [one, other, one].entries())
+      await run('note', 'add', `${at} of ${name}`, '-s', name);
     await run('prompt', '-s', one, '--kind', 'iteration');
     const listed: { session: string; at: string }[] = JSON.parse(
       await run('log', '--all', '--since', since, '--json'),

@@ -118,7 +118,7 @@ export function resultAmongLines(message: string): (ResultText & { readonly arou
 type StatedLines = Omit<LabelledLines, 'open' | 'leftOut'>;
 
 /** Returns the facts that lines become in a result of their task; its open points are follow-up actions. */
-export function factsOfLines(lines: StatedLines, task: string) {
+export function factsOfLines(lines: StatedLines, task: string, suggested: readonly string[] = []) {
   const facts = (relation: string, texts: readonly string[], tags: readonly FactTag[] = []) =>
     texts.map((object) => ({
       subject: `task:${task}`,
@@ -134,12 +134,13 @@ export function factsOfLines(lines: StatedLines, task: string) {
     ...facts(RELATIONS.settled, lines.settled),
     ...facts(RELATIONS.found, lines.found),
     ...facts(RELATIONS.asks, lines.questions, ['dependency']),
+    ...facts(RELATIONS.suggested, suggested),
   ];
 }
 
 /**
  * Adds the labelled lines of a message to the result that the message holds. What the result says in the same words is not
- * added. Open points are only added to a result that may have follow-up actions: one with a status.
+ * added. Open points are follow-up actions of a result with a status; any other suggests them.
  */
 export function withLines<Result extends object>(result: Result, message: string, task: string): Result {
   const lines = labelledLines(message);
@@ -147,8 +148,10 @@ export function withLines<Result extends object>(result: Result, message: string
   const said = JSON.stringify(result).toLowerCase();
   const isNew = (text: string) => !said.includes(JSON.stringify(text).slice(1, -1).toLowerCase());
   const { facts = [], follow_up_actions: actions = [] } = result as Readonly<Record<string, unknown>>;
-  const stated = factsOfLines(lines, task).filter(({ object, replaces }) => replaces || isNew(object));
-  const open = 'status' in result ? lines.open.filter(isNew) : [];
+  const [open, suggested] = 'status' in result ? [lines.open.filter(isNew), []] : [[], lines.open];
+  const stated = factsOfLines(lines, task, suggested).filter(
+    ({ object, replaces }) => replaces || isNew(object),
+  );
   return {
     ...result,
     ...(stated.length > 0 && { facts: [facts, stated].flat() }),

@@ -43,6 +43,15 @@ describe('what an observer says', () => {
     expect(observed(withLines({ summary: 'Done' }, message, '1'))).toMatchObject({ repairs });
   });
 
+  it('what a reviewer leaves open is suggested', () => {
+    const { facts } = withLines(
+      { assessment: 'approved', facts: [] },
+      'Open: the README lacks the port',
+      '1',
+    );
+    expect(facts).toMatchObject([{ relation: 'suggested', object: 'the README lacks the port' }]);
+  });
+
   it('a fact that is cut says so', () => {
     const fact = { subject: 's', relation: 'r'.repeat(70), object: 'x'.repeat(600) };
     const { relation, object } = KEPT.fact;

@@ -211,6 +211,7 @@ describe('an answer', () => {
     const played = new Played();
     const questions = [{ text: 'Which name?' }];
     played.foldWhole(recorded(1, implementer({ ...BLOCKED, questions })));
+    expect(played.when('blocker-answer', ANSWER).refused?.message).toContain('task 1 has 2 open questions');
     played.after('blocker-answer', { ...ANSWER, question: 'which name', answer: 'metrics' });
     expect(taskOf(played)).toMatchObject({ next_action: 'wait_for_answer', questions: [{ text: PORT }] });
     played.after('blocker-answer', ANSWER);

@@ -681,7 +681,7 @@ class BlockerAnswerRequest(TypedDict):
     answer: str
     """The answer."""
     question: NotRequired[str]
-    """The question, or its first words. Default: all that are open."""
+    """The question, or its first words. Default: the only open one."""
     replaces: NotRequired[str]
     """Refused unless this is the answer so far; empty for none."""
     by: NotRequired[str]

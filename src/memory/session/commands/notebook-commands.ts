@@ -154,6 +154,16 @@ export function answerBlocker(state: SessionState, args: ToolArguments<'blocker-
   // Of earlier results, only where the newest one waits for nothing, or by name.
   const withEarlier = ledger !== undefined && (question !== undefined || waiting.length === 0);
   const open = withEarlier ? [...new Set([...waiting, ...all])] : waiting;
+  const asked = ledger?.questions ?? [];
+  if (question === undefined && asked.length > 1)
+    return refuse(
+      'conflict',
+      `task ${task} has ${asked.length} open questions: ${named(
+        asked.map(({ text }) => JSON.stringify(text)),
+        5,
+      )}; name one with --question or by its id`,
+      { task },
+    );
   const isMeant = (text: string) =>
     question === undefined || questionKey(text).startsWith(questionKey(question));
   const answers = answersOf(state);
