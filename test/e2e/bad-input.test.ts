@@ -1,12 +1,10 @@
 import type { NatsConnection } from 'nats';
 import { describe, expect, it } from 'vitest';
-import { ROLES } from '../../src/contracts/kinds.js';
 import { isToken, token } from '../../src/contracts/names.js';
 import { encodeSnapshot } from '../../src/memory/session/session-snapshot.js';
 import {
   BAD_BODIES,
   type Contract,
-  DISPATCHES,
   mutated,
   ODD_TOKENS,
   ofSession,
@@ -111,25 +109,6 @@ describe('every contract', () => {
     const some = values.filter((_, index) => index % 5 === 0).map(json);
     const random = fc.sample(mutated(good), { numRuns: 40, seed: 8 }).map(json);
     await askAll(contract, [...BAD_BODIES.map(([, body]) => body), ...some, ...random]);
-  });
-
-  it.each(ROLES)('the extractor keeps or rejects every bad dispatch of an %s', async (role) => {
-    // Under one id they would all be the same result, and count once.
-    const { result_id: _, ...good } = DISPATCHES[role];
-    const bodies = [...spoiled(good)].filter((__, index) => index % 5 === 0).map(json);
-    bodies.push(...fc.sample(mutated(good), { numRuns: 200, seed: 8 }).map(json));
-    bodies.push(...BAD_BODIES.map(([, body]) => Buffer.from(body)));
-    const counted = async () => {
-      const { counts } = (await freshState(system, ATTACKED)).dispatches.current();
-      return Object.values(counts).reduce((sum, count) => sum + count, 0);
-    };
-    const count = await counted();
-    await Promise.all(bodies.map((body) => attacker.source.publish(`dispatch.${ATTACKED}.${role}`, body)));
-    await allDealtWith(system.ports);
-    // Without a body or a header it is what the server answers to a read of nothing: not a result, and not a fault.
-    const results = bodies.filter((body) => body.length > 0);
-    expect(results.length).toBeGreaterThan(bodies.length - 2);
-    expect(await counted()).toBe(count + results.length);
   });
 });
 

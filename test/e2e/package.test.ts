@@ -250,23 +250,6 @@ describe('the package', () => {
     expect(files).toContain(`dist/inspector${script}`);
   });
 
-  it('the package embeds services and a server in a process, and closing them lets it end', async () => {
-    const script = `
-      import { connectThroughline } from 'throughline';
-      import { startThroughline } from 'throughline/server';
-      const throughline = await startThroughline({ server: { store: 'embedded' } });
-      const client = await connectThroughline({ url: throughline.url });
-      const result = { taskId: '1', status: 'completed', summary: 'Parser done' };
-      const { sequence: after } = await client.session('packed').publish('implementer', result);
-      const reply = await client.compile({ session: 'packed', taskId: '2', taskPrompt: 'Print it', after });
-      console.log(reply.kind, reply.factsTotal);
-      await client.close();
-      await throughline.close();
-      const refused = { url: throughline.url, timeoutMs: 500 };
-      console.log(await connectThroughline(refused).catch((error) => error.code));`;
-    expect(await evaluated(script)).toBe('dispatch 2\nunavailable\n');
-  });
-
   it.each([
     ['nothing but its language', []],
     ['the types of Node', ['--types', 'node', '--typeRoots', join(root, 'node_modules', '@types')]],

@@ -231,17 +231,4 @@ describe('a session of any size', () => {
     }
     expect(seen).toEqual({ findings: true, ready: true });
   });
-
-  it('a session of any size has lists that say what is left out, and the command that shows it', () => {
-    const { prompt } = compiledIn(huge, 'iteration');
-    const tool = '`throughline tool \\S+ --session demo';
-    for (const said of [
-      `\\(shortened: \\d+ of 250 lines; whole: \`throughline status demo --json\``,
-      `## Notes \\(\\d+ of 1000, long ones shortened; all: ${tool}\`\\)`,
-      `REMAINING \\(\\d+ of 400, long ones shortened; all: ${tool} --status remaining\`\\)`,
-      `COMPLETED \\(\\d+ of 400, long ones shortened; all: ${tool} --status completed\`\\)`,
-      `- \\d+ more messages, not shown here: ${tool}\``,
-    ])
-      expect(prompt).toMatch(new RegExp(said));
-  });
 });

@@ -83,7 +83,6 @@ describe('an age', () => {
     [0, 'just now'],
     [MINUTE - 1, 'just now'],
     [MINUTE, '1min ago'],
-    [3 * MINUTE, '3min ago'],
     [HOUR - 1, '59min ago'],
     [HOUR, '1hr ago'],
     [2 * HOUR + 5 * MINUTE, '2hr 5min ago'],
@@ -91,8 +90,6 @@ describe('an age', () => {
     [DAY, '1d ago'],
     [DAY + MINUTE, '1d 1min ago'],
     [DAY + HOUR + MINUTE, '1d 1hr 1min ago'],
-    [40 * DAY, '40d ago'],
-    [2 * DAY + 3 * HOUR + 4 * MINUTE, '2d 3hr 4min ago'],
   ])('the age of %i ms is %s', (ms, text) => {
     expect(ago(ms)).toBe(text);
   });

@@ -13,7 +13,7 @@ export interface PlayedTask {
   readonly isBlocked: boolean;
 }
 
-/** What an agent or a check answers: the same for the same place in the history of a task, as it does after a kill. */
+/** What an agent or a check answers: the same for the same place in the history of a task. */
 export type Answers = (task: string, part: 'work' | 'review', results: number) => Verdict;
 
 export interface PlayedStep {
@@ -28,7 +28,7 @@ export class PlayedRun {
   readonly ticked = new Set<string>();
   readonly plan: readonly PlayedTask[];
   readonly answers: Answers;
-  /** All steps that have begun, over all runs. */
+  /** All steps that have begun. */
   readonly begun: PlayedStep[] = [];
   #sequence = 0;
 
@@ -64,23 +64,18 @@ export class PlayedRun {
     });
   }
 
-  /**
-   * Runs until it ends. A run that is killed loses all but the session.
-   *
-   * @param killAfter steps that end before the run is killed, during the next one
-   */
-  run(rules: RunRules, killAfter = Number.POSITIVE_INFINITY): RunOutcome | 'killed' {
+  /** Runs until it ends. */
+  run(rules: RunRules): RunOutcome {
     const closed = new Set<string>();
     const touched = new Set<string>();
     const none = { elsewhere: new Set<string>(), again: new Map<string, number>() };
-    for (let ended = 0; ; ended += 1) {
+    for (;;) {
       const spent = { tokens: 0, cost: 0 };
       const decision = decide({ ...none, tasks: this.tasks(), closed, touched, spent }, rules);
       if (decision.kind === 'wait') throw new Error('there is no other run');
       if (decision.kind !== 'step') return decision.outcome;
       touched.add(decision.task.id);
       this.begun.push({ task: decision.task.id, step: decision.step });
-      if (ended >= killAfter) return 'killed';
       this.#finish(decision.task.id, decision.step, closed);
     }
   }

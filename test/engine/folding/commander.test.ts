@@ -173,17 +173,6 @@ describe('the answer of a command', () => {
     expect(reply).toMatchObject({ task: { id: 'TAS-2', content: 'second' }, sequence: stored.sequence });
   });
 
-  it.each([1, 3])('the state behind commands is that of a replay, with steps of %i', async (step) => {
-    const { add, append, reader, kept } = onSessions(step);
-    for (let number = 1; number <= 5; number += 1) {
-      await append(DEMO, number);
-      await add(`task ${number}`);
-    }
-    const { events } = await kept.log.read(DEMO, { after: 0 });
-    const replayed = events.reduce(evolve, emptyState(DEMO));
-    expect(bytesOf((await reader.load(DEMO)).folded.state)).toBe(bytesOf(replayed));
-  });
-
   it('an appended event that another load reads meanwhile is folded once', async () => {
     const { add, append, log, reader, kept } = onSessions();
     await append(DEMO, 1);

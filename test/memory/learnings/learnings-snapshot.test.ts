@@ -3,11 +3,7 @@ import type { StoredLearningEvent } from '../../../src/contracts/learning-events
 import { decideLearning } from '../../../src/memory/learnings/decide-learning.js';
 import { evolveLearnings } from '../../../src/memory/learnings/evolve-learnings.js';
 import { decodeLearnings, encodeLearnings } from '../../../src/memory/learnings/learnings-snapshot.js';
-import {
-  emptyLearnings,
-  type LearningState,
-  learningOf,
-} from '../../../src/memory/learnings/learnings-state.js';
+import { emptyLearnings, type LearningState } from '../../../src/memory/learnings/learnings-state.js';
 import {
   accepted,
   bytesOf,
@@ -74,22 +70,6 @@ describe('snapshot and tail', () => {
     }
     const rare = Object.entries(seen).filter(([, count]) => count < 20);
     expect(rare).toEqual([]);
-  });
-});
-
-describe('what always holds', () => {
-  it('the learnings in force are the proposals that were accepted and neither merged nor retracted', () => {
-    fc.assert(
-      fc.property(histories(40), (history) => {
-        const { proposals, active } = folded(...history);
-        for (const [id, proposal] of proposals) {
-          expect(proposal.id).toBe(id);
-          const isActive = proposal.status === 'accepted' && proposal.mergedInto === undefined;
-          expect(active.get(id)).toEqual(isActive ? learningOf(proposal) : undefined);
-        }
-        expect([...active.keys()].filter((id) => !proposals.has(id))).toEqual([]);
-      }),
-    );
   });
 });
 

@@ -9,7 +9,6 @@ import {
   type SessionState,
 } from '../../../src/memory/session/session-state.js';
 import { restored } from '../../support/snapshots.js';
-import { held, said } from './arrivals.js';
 
 /**
  * A session as each version stores it, made by `scripts/freeze-corpus.mjs`. What a released version has frozen must always
@@ -64,25 +63,6 @@ describe.each(VERSIONS)('the frozen session of %s', (version) => {
     expect(state.sequence).toBeLessThan(frozen(version).expected.sequence);
     for (const stored of eventsOf(version).slice(state.sequence)) evolve(state, stored);
     expect(bytes(state)).toBe(bytes(replayed(version)));
-  });
-
-  it('a frozen session is kept whole by a snapshot after each of its events', () => {
-    const events = eventsOf(version);
-    const whole = replayed(version);
-    const end = bytes(whole);
-    const state = emptyState('frozen', whole.limits);
-    for (const [index, stored] of events.entries()) {
-      evolve(state, stored);
-      const text = bytes(state);
-      const loaded = decoded(text);
-      expect(bytes(loaded)).toBe(text);
-      expect(held(loaded)).toEqual(held(state));
-      expect(said(loaded)).toEqual(said(state));
-      // What is held is the same: that it goes on alike need not be seen after each event.
-      if (index % 5 > 0) continue;
-      for (const later of events.slice(index + 1)) evolve(loaded, later);
-      expect(bytes(loaded)).toBe(end);
-    }
   });
 });
 

@@ -7,8 +7,6 @@ export const WRITES =
   /^(?!\$JS\.(API|ACK|FC)\.|_INBOX|\$SRV|tool\.|prompt\.)|^\$JS\.API\.(STREAM\.(CREATE|UPDATE|DELETE|PURGE|MSG\.DELETE|RESTORE)|CONSUMER\.(CREATE|DURABLE|DELETE))\./;
 export const REQUESTS = /^/;
 
-export type StepProxy = Awaited<ReturnType<typeof startStepProxy>>;
-
 /**
  * Forwards to a NATS server and counts the messages that a process sends on some subjects: these are its steps. At the step
  * given, it kills the process. The server then has that message and none after it; with step 0, none at all.

@@ -119,12 +119,10 @@ describe('a list that comes in pages', () => {
   });
 
   it('a list of learnings goes on where the page before ended', () => {
-    const project = new Project(...TEXTS.flatMap((text) => [proposed(text), accepted(text)]));
-    const first = project.does('learning.list', { limit: 3 });
-    expect(first).toMatchObject({ total: 5, next: idOf('Three') });
-    const second = project.does('learning.list', { limit: 3, cursor: idOf('Three') });
-    expect(second).toMatchObject({ learnings: [{ content: 'Two' }, { content: 'One' }] });
-    expect(second).not.toHaveProperty('next');
+    const project = new Project(...['One', 'Two'].flatMap((text) => [proposed(text), accepted(text)]));
+    expect(project.does('learning.list', { limit: 1 })).toMatchObject({ total: 2, next: idOf('Two') });
+    const second = project.does('learning.list', { cursor: idOf('Two') });
+    expect(second).toMatchObject({ learnings: [{ content: 'One' }] });
     project.happens({ type: 'retracted', data: { learning: idOf('One'), by: 'bob' } });
     expect(project.refuses('learning.list', { cursor: idOf('One') })).toMatchObject({
       code: 'not_found',

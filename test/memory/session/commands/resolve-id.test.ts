@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { resolveId } from '../../../../src/memory/session/commands/session-decision.js';
-import * as fc from '../../../support/properties.js';
 
 /** Ids that stand for themselves. */
 function items(...numbers: number[]): Map<string, string> {
@@ -69,26 +68,6 @@ describe('an id', () => {
     );
     expect(resolved(twelve, 'TAS-99')).toEqual(
       refused('not_found', /known: TAS-1, TAS-2, TAS-3, TAS-4, TAS-5 and 7 more$/, { id: 'TAS-99' }),
-    );
-  });
-
-  it('an id never stands for something that is not there, nor for two', () => {
-    fc.assert(
-      fc.property(
-        fc.uniqueArray(fc.integer({ min: 1, max: 300 })),
-        fc.string({ maxLength: 8 }),
-        (ids, given) => {
-          const known = items(...ids);
-          const outcome = resolved(known, given);
-          if ('refusal' in outcome) return;
-          expect(known.has(outcome.found)).toBe(true);
-          const wanted = given.trim().toUpperCase();
-          const fits = [...known.keys()].filter(
-            (id) => id === wanted || id === `TAS-${wanted}` || id.startsWith(wanted),
-          );
-          expect(fits).toContain(outcome.found);
-        },
-      ),
     );
   });
 });
