@@ -361,7 +361,6 @@ function runsOf(leaf: Leaf): string[][] {
 /** Those that a test cannot run to their end in this process. All others must come to their work. */
 const NOT_RUN: ReadonlySet<string> = new Set([
   ...['up', 'admin serve', 'work', 'mcp', 'open', 'plan unfollow'],
-  // They change the members of a server that this user has started.
   ...['invite', 'rotate', 'members', 'revoke', 'owner add'].map((name) => `team ${name}`),
 ]);
 

@@ -75,10 +75,8 @@ it('an invited colleague reads and decides after one command, and the decision i
   void following.then(() => {
     isFollowing = true;
   });
-  let before = 0;
   await soon(async () => {
-    before += 1;
-    expect(await note(`Before ${before}`)).toMatchObject({ isError: false });
+    expect(await note(`Before ${performance.now()}`)).toMatchObject({ isError: false });
     expect(isFollowing).toBe(true);
   });
   await using follower = await following;
