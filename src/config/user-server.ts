@@ -96,12 +96,12 @@ function joinedTeam(stateDir: string): JoinedServer | undefined {
   return text.startsWith('{') ? JSON.parse(text) : { url: text, access: {} };
 }
 
-/** What a user joins with; of a server that asks for nothing only the URL. */
+/** A user joins with this; a server that asks for nothing needs only the URL. */
 export interface Joining extends Pick<JoinedServer, 'url' | 'as' | 'by'> {
   readonly seed?: string | undefined;
   /** Authorities in PEM. */
   readonly ca?: string | undefined;
-  /** Of a server that someone else runs. */
+  /** A server that someone else runs may take a user or credentials. */
   readonly access?: NatsAccess | undefined;
 }
 

@@ -374,7 +374,7 @@ function issueOf(text: string, issues: readonly DigestIssue[]): DigestIssue | un
 type Step = 'begin' | 'continue' | 'approved' | 'settle';
 
 const ASKED: readonly PacketField[] = ['required_fixes', 'blockers', 'issues'];
-/** What earlier results of the task say. */
+/** Earlier results of the task fill these fields. */
 const TOLD = FIELDS.slice(FIELDS.indexOf('summary'));
 
 /** Returns the first step for an agent of this role, by the knowledge of its task; names only fields that are shown. */

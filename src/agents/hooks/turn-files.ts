@@ -137,7 +137,7 @@ export function fileVersion(path: string): GitVersion | undefined {
   const above = gitAbove(dirname(path));
   if (above === undefined) return undefined;
   const ask = (...args: string[]) => git(dirname(path), GIT_MS, args)?.trim();
-  // As it is, since a filter of the repository's settings would be run.
+  // The content is read as it is: git would run a filter that the repository names.
   const isCommitted =
     ask('rev-parse', `HEAD:./${basename(path)}`) === ask('hash-object', '--no-filters', '--', path);
   const log = isCommitted ? ask('log', `-n${COMMITS}`, '--format=%H', '--', path) : undefined;

@@ -222,7 +222,7 @@ async function untilReady(
     for (const file of portsFiles(storeDir)) {
       const url = urlIn(file);
       if (url === undefined) continue;
-      // Of all the addresses that it listens on, its own user takes loopback.
+      // Its own user reaches it on loopback, whatever it listens on.
       const { port } = new URL(url);
       return `nats://${/^(0\.0\.0\.0|::)$/.test(host) ? LOOPBACK : host}:${port}`;
     }

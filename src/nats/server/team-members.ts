@@ -13,7 +13,7 @@ export interface Sharing {
   readonly listen?: {
     readonly host: string;
     readonly port?: number | undefined;
-    /** PEM files; without them there is no TLS. */
+    /** PEM files. Absent: no TLS. */
     readonly tls?: { readonly cert: string; readonly key: string } | undefined;
   };
   /** Missing before the first invitation. */
@@ -85,7 +85,7 @@ export function urlWithToken(storeDir: string): string {
   return url.replace('://', `://${user}${token}@`);
 }
 
-/** What one member gets once, to paste. */
+/** One member gets this once, to paste. */
 export interface Invitation {
   readonly name: string;
   readonly seed: string;

@@ -67,7 +67,7 @@ export function addNote(
   }));
 }
 
-/** Refuses an agent's words that a person withdrew and that nobody has said since. */
+/** Refuses words of an agent that a person has retracted, until a person states them again. */
 function withdrawn(person: true | undefined, inWords: readonly SessionFact[]): Refusal | undefined {
   const before = inWords.find(({ retracted }) => retracted !== undefined);
   if (before === undefined || inWords.some(({ validTo }) => validTo === undefined)) return undefined;
@@ -151,7 +151,7 @@ export function answerBlocker(state: SessionState, args: ToolArguments<'blocker-
   const ledger = ledgers.get(task);
   const waiting = askedBy(ledger, statement);
   const all = asksOf(state, task, ledger).map(({ text }) => text);
-  // Of earlier results, only where the newest one waits for nothing, or by name.
+  // A question of an earlier result is answered by name, or once the newest result waits for nothing.
   const withEarlier = ledger !== undefined && (question !== undefined || waiting.length === 0);
   const open = withEarlier ? [...new Set([...waiting, ...all])] : waiting;
   const asked = ledger?.questions ?? [];
