@@ -44,7 +44,13 @@ export async function* watchSession(
     if (!passes(error)) failure = error;
     wake();
   };
-  const after = options.after ?? (await list({ session, limit: 1 })).sequence;
+  let { after } = options;
+  try {
+    after ??= (await list({ session, limit: 1 })).sequence;
+  } catch (error) {
+    if (closing.aborted || options.signal?.aborted) return;
+    throw error;
+  }
   const tell = (entries: readonly WatchedEvent[]) => {
     waiting.push(...entries);
     wake();

@@ -116,6 +116,18 @@ describe('a session that is watched', () => {
     expect(await closed).toMatchObject({ done: true });
   });
 
+  it('a watch that has not begun when its client closes ends', async () => {
+    let fail = (_: Error) => {};
+    const client = new ThroughlineClient({
+      publish: () => Promise.reject(new Error('unused')),
+      request: () => new Promise((_, reject) => (fail = reject)),
+      close: async () => fail(new ThroughlineError('unavailable', 'closed')),
+    });
+    const begun = client.watch({ session: newSession('waiting') }).next();
+    await client.close();
+    expect(await begun).toMatchObject({ done: true });
+  });
+
   it('a failure that another request would not change ends the watch', async () => {
     const demo = system.client.session(newSession('failing'));
     let asked = 0;
