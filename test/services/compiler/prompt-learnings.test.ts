@@ -25,7 +25,7 @@ const TEXTS = [
 ];
 
 /** Returns learnings of the default project with these texts, and a query for them. */
-async function withLearnings(texts: readonly string[] = TEXTS) {
+async function withLearnings(texts: readonly string[] = TEXTS, unaskedMs?: number) {
   const log = new MemoryLearningLog();
   const project = token('default', 'project');
   for (const [at, text] of texts.entries()) {
@@ -36,7 +36,7 @@ async function withLearnings(texts: readonly string[] = TEXTS) {
   const snapshots = new MemorySnapshotStore();
   const reader = new StateReader({ log, snapshots, folding: PROJECT_FOLDING, logger, maxCached: 10 });
   const relevance: Relevance = async (...search) => relevantLearnings(undefined, ...search);
-  const find = createPromptLearnings({ reader, relevance, logger, unaskedMs: 20 });
+  const find = createPromptLearnings({ reader, relevance, logger, unaskedMs });
   const ask = (request: CompileRequestInput, state = emptyState('s')) =>
     find(state, compileRequest.parse(request));
   return { log, ask, warnings };
@@ -129,7 +129,7 @@ describe('the learnings of a prompt', () => {
   ])(
     'a prompt comes without learnings that it did not ask for when their log %s, and says so',
     async (_, read, message) => {
-      const { log, ask, warnings } = await withLearnings();
+      const { log, ask, warnings } = await withLearnings(TEXTS, 20);
       log.read = read;
       const learningsError = { code: 'unavailable', message };
       expect(await ask({ ...TASK, taskPrompt: 'parser' })).toEqual({ learningsError });
