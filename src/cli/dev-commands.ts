@@ -56,6 +56,7 @@ export function completionCommand(program: Command): void {
     )
     .examples(
       'throughline dev completion bash > ~/.local/share/bash-completion/completions/throughline',
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of the shell
       'throughline dev completion zsh > "${fpath[1]}/_throughline"',
       'throughline dev completion fish > ~/.config/fish/completions/throughline.fish',
     )

@@ -25,7 +25,7 @@ const TEXTS = [
 ];
 
 /** Returns learnings of the default project with these texts, and a query for them. */
-async function withLearnings(texts: readonly string[] = TEXTS, unaskedMs?: number) {
+async function withLearnings(texts: readonly string[] = TEXTS, unaskedMs = 10_000) {
   const log = new MemoryLearningLog();
   const project = token('default', 'project');
   for (const [at, text] of texts.entries()) {
