@@ -7,6 +7,7 @@ import { PLACES, rankFacts } from '../memory/facts/fact-ranking.js';
 import {
   isBare,
   type RankedFact,
+  rankOf,
   SESSION_CONTEXT_HEADER,
   type SessionFact,
   type WeighedFact,
@@ -172,18 +173,19 @@ export function memoryOf(state: SessionState, query: MemoryAsked, room: number, 
   const isAnothers = isForOthers(state, taskId, text);
   const telling = queryTokens(text).filter(isTelling).length;
   let precedents = 0;
-  const isSettled = ({ sourceRole, sourceTaskId, sourceSequence }: SessionFact) => {
-    const last = kindOf(sourceRole).part === 'review' ? ledgers.get(sourceTaskId)?.last : undefined;
-    return last?.verdict === 'approved' && last.sequence > sourceSequence;
-  };
+  /** A later round of its task answered the review. */
+  const isSettled = ({ sourceRole, sourceTaskId, sourceSequence }: SessionFact) =>
+    kindOf(sourceRole).part === 'review' && (ledgers.get(sourceTaskId)?.last.sequence ?? 0) > sourceSequence;
   const namesLikely = ({ object }: SessionFact) => likely.some(({ path }) => object.includes(path));
   const relevant = [...chosen, ...rest].filter((hit) => {
     const { group, fact } = hit;
     if (taskId !== '' && fact.note !== undefined && isAnothers(fact.object)) return false;
     if (group === 'requirements')
       return !isOld(state, fact) || hit.matched.length >= STRONG || namesLikely(fact);
-    if (group !== 'work' || useful.has(workOf(fact))) return true;
-    if (isAside(fact.object) || isSettled(fact)) return false;
+    if (group !== 'work') return true;
+    if (isSettled(fact)) return false;
+    if (useful.has(workOf(fact)) || fact.sourceTaskId === taskId) return true;
+    if (isAside(fact.object)) return false;
     // Without a word of the task it is near by meaning.
     if (hit.matched.length === 0) return useful.size <= LEAST_WORK;
     // Work with files is of use by its files, or shows how the same was done elsewhere.
@@ -192,6 +194,7 @@ export function memoryOf(state: SessionState, query: MemoryAsked, room: number, 
     precedents += 1;
     return true;
   });
+  relevant.sort((a, b) => rankOf(a.fact) - rankOf(b.fact));
   const failed = relevant.filter(({ fact }) => fact.relation === RELATIONS.failed);
   const isTriedAbove = ({ object, sourceTaskId: task }: SessionFact) =>
     failed.some(({ fact }) => fact.sourceTaskId === task && object.includes(fact.object));
@@ -208,8 +211,8 @@ export function memoryOf(state: SessionState, query: MemoryAsked, room: number, 
     places.push({ section, index: facts[section].push(shown) - 1 });
   }
   const ranks = new Map([...useful].map((work, rank) => [work, rank]));
-  const rankOf = ({ fact }: RankedFact) => ranks.get(workOf(fact)) ?? useful.size;
-  facts.work.sort((a, b) => rankOf(a) - rankOf(b));
+  const placeOf = ({ fact }: RankedFact) => ranks.get(workOf(fact)) ?? useful.size;
+  facts.work.sort((a, b) => placeOf(a) - placeOf(b));
   const filesOf = new Map([...similar, ...covering].map(({ task, files }) => [task, files]));
   newestFirst(facts.work, filesOf);
   // Open findings and conventions are not repeated.

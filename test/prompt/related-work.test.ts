@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { evolve } from '../../src/memory/session/evolve-session.js';
 import { emptyState } from '../../src/memory/session/session-state.js';
 import { compilePrompt } from '../../src/prompt/compile-prompt.js';
-import { implementer, observer, recorded, stored } from '../support/builders.js';
+import { implementer, observer, recorded, reviewer, stored } from '../support/builders.js';
 import { dispatchRequest, partsOf } from './parts.js';
 
 type Work = readonly [summary: string, files: readonly string[], more?: object];
@@ -90,6 +90,31 @@ describe('related work', () => {
       '- Parse cookies without a value | Files: src/cookie.ts [claude, 1 Jan]',
       '- Parse cookies of a request | Files: src/jar.ts [claude, 1 Jan]',
     ]);
+  });
+
+  it('a review that a later round answered gets no line, and what an observer remarks on the task gets one', () => {
+    const [summary, files_modified] = ['Quoted cookie values are parsed', ['src/cookie.ts']];
+    const told = [
+      recorded(1, implementer({ task_id: '1', summary: 'Cookie values are parsed', files_modified })),
+      recorded(
+        2,
+        reviewer({
+          task_id: '1',
+          assessment: 'needs_changes',
+          summary: 'Quotes in a cookie are parsed away',
+        }),
+      ),
+      recorded(3, observer({ task_id: '9', summary: 'The proxy strips them' })),
+      recorded(4, implementer({ task_id: '1', summary, files_modified })),
+    ];
+    const asked = dispatchRequest({ taskId: '9', taskPrompt: 'Parse cookies with quotes' });
+    const relatedAfter = (count: number) =>
+      partsOf(compilePrompt(stored(told.slice(0, count)).reduce(evolve, emptyState('demo')), asked)).notes[
+        'Related work'
+      ]?.join('\n');
+    expect(relatedAfter(3)).toContain('Quotes in a cookie are parsed away');
+    expect(relatedAfter(4)).not.toContain('Quotes in a cookie are parsed away');
+    expect(relatedAfter(4)).toContain('- The proxy strips them');
   });
 
   it('a line ends with its task, the short commit and the day on which it happened', () => {

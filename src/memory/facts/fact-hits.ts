@@ -1,7 +1,7 @@
 import { knownAs } from '../search/path-table.js';
 import { rarity, saturation, type WordIndex } from '../search/tokens.js';
 import type { FactIndex, IndexedFact } from './fact-index.js';
-import type { FactGroup, SessionFact, WeighedFact } from './fact-types.js';
+import { type FactGroup, rankOf, type SessionFact, type WeighedFact } from './fact-types.js';
 
 const GROUP_WEIGHTS: Readonly<Record<FactGroup, number>> = {
   findings: 2,
@@ -14,6 +14,8 @@ const GROUP_WEIGHTS: Readonly<Record<FactGroup, number>> = {
   files: 0.3,
 };
 const BARE_WEIGHT = 0.1;
+/** For the words of a person, of the user, and of agents. */
+const ORIGIN_WEIGHTS = [1.5, 1.3, 1];
 const SEVERITY_WEIGHTS = { critical: 1.3, important: 1.1, minor: 0.9 } as const;
 /** Facts without the word, added when computing its rarity: among few facts, no word is common. */
 const PRIOR = 50;
@@ -257,7 +259,8 @@ function weightIn(all: number, holders: number): number {
 
 function weightOf({ fact, group, isBare }: IndexedFact): number {
   if (isBare) return BARE_WEIGHT;
-  return GROUP_WEIGHTS[group] * (fact.severity === undefined ? 1 : SEVERITY_WEIGHTS[fact.severity]);
+  const severity = fact.severity === undefined ? 1 : SEVERITY_WEIGHTS[fact.severity];
+  return GROUP_WEIGHTS[group] * severity * (ORIGIN_WEIGHTS[rankOf(fact)] ?? 1);
 }
 
 export function isHeld({ group }: IndexedFact): boolean {

@@ -1,3 +1,4 @@
+import { kindOf } from '../../contracts/kinds.js';
 import { RELATIONS } from '../../contracts/relations.js';
 import { insertSorted } from '../../shared/collections.js';
 import type { CoveringTask } from '../search/covering-work.js';
@@ -97,7 +98,7 @@ export function rankFacts(store: ISessionFactStore, query: FactsAsked): FactRank
   const isUseful = ({ entry, because }: Candidate) => {
     if (work === undefined) return true;
     if (entry.isBare) return false;
-    if (entry.group !== 'work') return true;
+    if (entry.group !== 'work' || entry.fact.sourceTaskId === query.taskId) return true;
     if (because === 'meaning') return true;
     if (useful.has(workOf(entry.fact))) return entry.isSummary;
     if (because === 'words') spoken += 1;
@@ -153,10 +154,12 @@ function nearest(
 
 /** Ranks below this count little: the constant of the fusion of ranks. */
 const DEPTH = 10;
+/** What the words of a person, of the user, and of agents count as beside the two rankings. */
+const ORIGIN_SHARES = [1 / DEPTH, 0.5 / DEPTH, 0];
 
 /**
  * Orders decisions, conventions and facts in words by two rankings: by the words and files that are too few to count, and
- * by meaning. Then the words of persons come first, then those of users, then the newest.
+ * by meaning. The words of persons and users count more; the newest of equals comes first.
  */
 function lastingFirst(
   { lasting }: FactIndex,
@@ -169,13 +172,12 @@ function lastingFirst(
   const byMeaning = ranksOf(entries, ({ meant }) => closeness?.(meant) ?? 0);
   const shareOf = (rank: number | undefined) => (rank === undefined ? 0 : 1 / (DEPTH + rank));
   return entries
-    .map((entry, age) => ({
-      entry,
-      age,
-      score: shareOf(byWords.get(entry)) + shareOf(byMeaning.get(entry)),
-      rank: entry.fact.corrects === undefined ? rankOf(entry.fact) : 0,
-    }))
-    .sort((a, b) => b.score - a.score || a.rank - b.rank || a.age - b.age)
+    .map((entry, age) => {
+      const rank = entry.fact.corrects === undefined ? rankOf(entry.fact) : 0;
+      const origin = ORIGIN_SHARES[rank] ?? 0;
+      return { entry, age, score: shareOf(byWords.get(entry)) + shareOf(byMeaning.get(entry)) + origin };
+    })
+    .sort((a, b) => b.score - a.score || a.age - b.age)
     .map(({ entry }) => entry);
 }
 
@@ -216,6 +218,8 @@ function isBesideLedger(entry: IndexedFact, index: FactIndex): boolean {
   if (group === 'decisions') return !index.ofTask(fact.sourceTaskId).some((other) => says(other, fact));
   // The ledger has the tries and the questions of its task.
   if (group === 'facts') return !isBare && !isAttempt(entry) && fact.relation !== RELATIONS.asks;
+  // What an observer remarks changes no ledger.
+  if (group === 'work') return entry.isSummary && !isBare && kindOf(fact.sourceRole).part === 'note';
   const saysSo = (other: IndexedFact) => other.group === 'findings' && saySame(entry, other);
   return group === 'conventions' && !index.ofTask(fact.sourceTaskId).some(saysSo);
 }

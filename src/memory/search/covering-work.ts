@@ -14,10 +14,11 @@ export interface CoveringTask {
   readonly alike: readonly string[];
 }
 
-/** Lines that are shown whatever their use, and at most. */
+/** The first lines need less use than the others. */
 export const LEAST_WORK = 2;
 export const MOST_WORK = 8;
-const BAR = 0.25;
+const BAR = 0.28;
+const FIRST_BAR = 0.1;
 /** Each time a file is covered, the value of covering it again is multiplied by this; a part of a task's use never falls. */
 const AGAIN = 0.5;
 const NEW_SHARE = 0.5;
@@ -86,7 +87,7 @@ export function coveringTasks(
       candidate.more = candidate.use * newShare(candidate.files, worth, chance);
       if (candidate.more > (best?.more ?? 0)) best = candidate;
     }
-    if (best === undefined || (best.use < BAR && chosen.length >= LEAST_WORK)) break;
+    if (best === undefined || best.use < (chosen.length < LEAST_WORK ? FIRST_BAR : BAR)) break;
     const { task, use, files } = best;
     const like = best;
     const alike = candidates.filter(

@@ -172,7 +172,7 @@ describe('an answer beside the ledger of its task', () => {
     expect(shown(store, { text: 'sessions in redis', besideLedger: true, taskId: '1' })).toEqual([]);
   });
 
-  it('decisions that nothing speaks for come by words and meaning, then by people and age', () => {
+  it('decisions that nothing speaks for come by words, meaning and the word of a person, then by age', () => {
     const decision = (n: number, object: string) =>
       factsFrom(n, implementer({ facts: [{ subject: `s${n}`, relation: 'decided', object }] }));
     const common = Array.from({ length: 30 }, (_, n) =>
@@ -197,8 +197,9 @@ describe('an answer beside the ledger of its task', () => {
     ];
     expect(shown(store, about)).toEqual([...all, 's3 decided logs live for a month']);
     const closeness = (text: string) => (text.includes('logs') ? 0.5 : 0.1);
-    expect(shown(store, { ...about, closeness }).slice(0, 2)).toEqual([
+    expect(shown(store, { ...about, closeness }).slice(0, 3)).toEqual([
       's2 decided bounds of the count',
+      's1 decided dates are local',
       's3 decided logs live for a month',
     ]);
   });
