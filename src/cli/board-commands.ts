@@ -162,11 +162,15 @@ export function noteCommand(program: Command): void {
   });
 }
 
-export function restoreCommand(program: Command): void {
-  addRequest<'tool.fact-restore' | 'tool.task-delete'>(program, 'tool.fact-restore', {
+/** Adds `restore` to the program, and `facts restore` to that group. */
+export function restoreCommand(parent: Command): void {
+  addRequest<'tool.fact-restore' | 'tool.task-delete'>(parent, 'tool.fact-restore', {
+    cli: `${parent.parent === null ? '' : 'facts '}restore <id>`,
     about: 'bring back a fact, a note or a task, whatever ended it',
     async send(client, request) {
       const { session, id } = request;
+      if (/^\d+$/.test(String(id)))
+        throw usageError(`${id} may be a task or a note: give TAS-${id} or NOT-${id}`);
       if (/^tas-/i.test(String(id))) return client.send('tool.task-delete', { session, id, undo: true });
       const { fact } = await client.send('tool.fact-show', { session, id });
       if (fact.closed_at === undefined) note('-- it holds already');

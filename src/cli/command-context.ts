@@ -83,8 +83,9 @@ const LOOKED_AT = 200;
 /** Says of a session that does not exist that it is connected, or which one has a similar name. */
 async function withNearSession({ config }: Cli, error: unknown, { tools }: ThroughlineClient) {
   if (!(error instanceof ThroughlineError) || error.code !== 'not_found') return undefined;
-  const name = error.details?.session;
-  if (typeof name !== 'string') return undefined;
+  const { session: name, asOf } = error.details ?? {};
+  // A session may exist, and its older events be gone.
+  if (typeof name !== 'string' || asOf !== undefined) return undefined;
   if (connectedProjects(stateDirOf(config.env)).some(({ session }) => session === name))
     return new ThroughlineError('not_found', `session ${name} is connected; nothing stored yet`);
   if (/^tas-\d+$/i.test(name))

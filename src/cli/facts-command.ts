@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { usageError } from '../contracts/errors.js';
 import { REQUESTS } from '../contracts/requests.js';
 import { counted } from '../shared/text.js';
+import { restoreCommand } from './board-commands.js';
 import type { Command, Flags, Texts } from './cli-command.js';
 import { cliOf, note, out, withClient } from './command-context.js';
 import { allPages, confirmed } from './output.js';
@@ -16,7 +17,7 @@ import {
   sessionIfAny,
   shownOf,
 } from './session-argument.js';
-import { coloursOf, FACT_HEADINGS, factCells, showReply } from './show-reply.js';
+import { closing, coloursOf, FACT_HEADINGS, factCells, showReply } from './show-reply.js';
 
 type FactsOptions = Flags<'files' | 'json' | 'all'> & Texts<'text' | 'id'>;
 
@@ -71,6 +72,15 @@ export function factsCommand(program: Command): void {
       note(`-- ${shownOf(learned.length, total, 'learning')} of project ${project}: "${shows}"`);
     });
   addRequests(facts, {
+    'tool.fact-retract': {
+      async send(client, request) {
+        const { session, id } = request;
+        const { fact } = await client.send('tool.fact-show', { session, id });
+        const reply = await client.send('tool.fact-retract', request);
+        if (fact.closed_at !== undefined) note(`-- it had ended before: ${closing(fact).slice(2, -1)}`);
+        return reply;
+      },
+    },
     'tool.fact-correct': {
       remark: ({ fact: { ref, id }, corrected }) =>
         `${ref ?? id} is the corrected ${corrected.ref ?? corrected.id}, and takes its place in prompts`,
@@ -83,6 +93,7 @@ export function factsCommand(program: Command): void {
       },
     },
   });
+  restoreCommand(facts);
 }
 
 interface RecallOptions extends ProjectOptions, Flags<'all'>, Texts<'session'> {}

@@ -1,3 +1,4 @@
+import { codeOf, ThroughlineError } from '../contracts/errors.js';
 import { EXPLAINED } from '../contracts/kinds.js';
 import type { Token } from '../contracts/names.js';
 import type { PromptTrace } from '../contracts/prompt-requests.js';
@@ -38,7 +39,15 @@ export async function showPrompt(
   const shown = await client.tools.promptShow(of);
   if (json && !text) return out(JSON.stringify(shown));
   const { prompt, request } = shown;
-  const reply = await client.send('prompt.past', { ...request, include: [...EXPLAINED] });
+  const reply = await client.send('prompt.past', { ...request, include: [...EXPLAINED] }).catch((error) => {
+    if (codeOf(error) !== 'not_found') throw error;
+    const why = `the session was archived after it, and keeps its state but not those events`;
+    throw new ThroughlineError(
+      'not_found',
+      `prompt ${prompt.id} of ${localTime(prompt.at)} cannot be compiled again: ${why}`,
+      { cause: error },
+    );
+  });
   if (hashOf(reply.prompt) !== prompt.hash)
     note(`-- compiled again from the log: the text is not the one of prompt ${prompt.id} any more`);
   if (json) return out(JSON.stringify(reply));
@@ -103,8 +112,8 @@ function leftOutLines({ considered }: CompileReply, pc: Colors): string[] {
       text: clipText(quoted(`${fact.subject} ${fact.relation} ${fact.object}`), MAX_TEXT),
       from: `result ${fact.dispatch}, task ${quoted(fact.taskId)}, ${fact.kind}, ${whyShown(fact)}`,
     })),
-    ...files.map(({ path, reasons, ...file }) => ({
-      ...{ ...file, id: '', text: quoted(path) },
+    ...files.map(({ path, reasons, left, ...file }) => ({
+      ...{ ...file, id: '', text: quoted(path), left: left === 'budget' ? left : ('unlikely' as const) },
       from: Object.entries(reasons)
         .map((reason) => reason.join(' '))
         .join(', '),

@@ -346,7 +346,7 @@ function factLine(fact: FoundFact, pc: Colors = NO_COLOURS): string {
 }
 
 /** Says what closed a fact; empty while it is valid. */
-function closing({ relation, closed_by, retracted, ended }: FoundFact): string {
+export function closing({ relation, closed_by, retracted, ended }: FoundFact): string {
   if (ended !== undefined) {
     const term = ended.term === undefined ? '' : `: ${ended.term}`;
     return ` (${quoted(`${ended.how} by ${ended.by}${term}`)})`;

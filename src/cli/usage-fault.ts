@@ -38,7 +38,10 @@ function choiceText(message: string): string | undefined {
 }
 
 function hintOf(error: CommanderError, command: Command, rest: readonly string[]): string | undefined {
-  const [word = ''] = rest;
+  const [word = '', given = ''] = rest;
+  const kind = { task: 'TAS', note: 'NOT' }[command.name()];
+  if (word === 'restore' && kind !== undefined && /^\d+$/.test(given))
+    return `use "throughline restore ${kind}-${given}"`;
   const elsewhere = MEANT[[...pathOf(command).slice(1), word].join(' ')] ?? MEANT[`* ${word}`];
   if (elsewhere !== undefined && command.commands.length > 0) return `use "throughline ${elsewhere}"`;
   if (error.code === 'commander.unknownCommand') {
@@ -57,6 +60,8 @@ function hintOf(error: CommanderError, command: Command, rest: readonly string[]
   if (meant !== undefined) return `did you mean "${[...pathOf(command), meant].join(' ')}"?`;
   const extra = rest[command.registeredArguments.length];
   const has = (name: string) => command.options.some(({ long }) => long === name);
+  if (has('--task') && /^(?:tas-)?\d[\d.]*$/i.test(extra ?? ''))
+    return `give the task by --task, as in -t ${extra}`;
   if (has('--prompt') && !isToken(extra)) return 'give what the agent must do by --prompt, as in -p "Go on"';
   const text = ['--content', '--reason'].find(has);
   const usage = `use "${command.createHelp().commandUsage(command)}", with a text of several words in quotes`;

@@ -123,6 +123,7 @@ const SHOWN = {
 
 const LEFT = {
   rank: 'others came first',
+  unlikely: 'it is not likely enough',
   'near-duplicate': 'another says nearly the same',
   'one task': 'its task has enough places',
   held: 'its places were reserved for findings and conventions',

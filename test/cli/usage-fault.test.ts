@@ -68,6 +68,8 @@ describe('a wrong command line', () => {
     [['task', 'block', 'TAS-1', 'waiting'], /^give the text by --reason; use "throughline task block /],
     [['facts', 'show', 'M2'], 'use "throughline facts --id ID"'],
     [['facts', 'corect', 'M2'], 'did you mean "throughline facts correct"?'],
+    [['task', 'restore', '1'], 'use "throughline restore TAS-1"'],
+    [['prompt', '2'], 'give the task by --task, as in -t 2'],
     [['prompt', 'Go on'], 'give what the agent must do by --prompt, as in -p "Go on"'],
   ])('%j: the fix says what the command takes', async (words, fix) => {
     const { details } = await faultOf(...words);

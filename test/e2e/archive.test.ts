@@ -67,5 +67,7 @@ describe('an archived session', () => {
       ...{ session, taskId: '9', taskPrompt: 'next', asOf: first?.sequence ?? 0 },
     });
     await expect(asked).rejects.toMatchObject({ code: 'not_found' });
+    const last = await run('last', session);
+    expect(last.stderr).toContain('cannot be compiled again: the session was archived after it');
   });
 });

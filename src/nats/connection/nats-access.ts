@@ -150,6 +150,8 @@ function serversOf(url: string, given: NatsAccess) {
 
 /** Rejects an invalid port or scheme, on which the client would fail deep inside Node. */
 function requireServer(host: string, scheme: string, url: string): void {
+  if (/^\d+$/.test(host))
+    throw wrong(`NATS_URL or --nats is ${host}, a port alone: use nats://127.0.0.1:${host}`);
   const [isHost, port = 4222] = /^(?:\[[\da-f:.]+\]|[^:/@\s]+)(?::(\d+))?\/?$/i.exec(host) ?? [];
   const isScheme = scheme === '' || SCHEMES.has(scheme.toLowerCase());
   if (isHost !== undefined && isScheme && Number(port) >= 1 && Number(port) <= 65_535) return;

@@ -59,6 +59,11 @@ export function createSessionQueries({
       const isSo = type === 'fact.restored' ? holds : before.retracted !== undefined || isSame;
       if (before.retracted?.erased)
         throw new ThroughlineError('conflict', `${id} is erased: what it said is gone`, { details: { id } });
+      const { instead: corrected } = before.retracted ?? {};
+      if (isSo && insteadOf === undefined && corrected !== undefined)
+        return refuse('conflict', `${id} was corrected before: retract ${corrected}, which replaced it`, {
+          id,
+        });
       if (isSo) return answer(replied);
       if (insteadOf !== undefined && !holds)
         return refuse(

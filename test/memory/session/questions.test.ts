@@ -250,6 +250,9 @@ describe('an answer', () => {
     expect(
       asked().when('blocker-answer', { ...ANSWER, question: 'Which color?' }).refused?.message,
     ).toContain(`no open question "Which color?"; open: "${PORT}". To tell`);
+    expect(asked().when('blocker-answer', { ...ANSWER, task: 'M99' }).refused?.message).toMatch(
+      /^no statement M99; "throughline facts demo" lists them/,
+    );
   });
 });
 

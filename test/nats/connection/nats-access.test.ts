@@ -200,6 +200,13 @@ describe('an address that cannot be used', () => {
       });
     },
   );
+
+  it('a port alone is refused with the address that it probably means', async () => {
+    expect(await faultOf('4999', {})).toMatchObject({
+      code: 'config_invalid',
+      message: 'NATS_URL or --nats is 4999, a port alone: use nats://127.0.0.1:4999',
+    });
+  });
 });
 
 describe('a password with a slash or a comma, which no URL can hold', () => {

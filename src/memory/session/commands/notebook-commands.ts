@@ -3,6 +3,7 @@ import { RELATIONS } from '../../../contracts/relations.js';
 import type { ToolArguments } from '../../../contracts/requests.js';
 import { questionKey, type TaskLedger } from '../../../ledger/task-ledger.js';
 import { defined } from '../../../shared/collections.js';
+import { nearIdsHint } from '../../../shared/nearest-name.js';
 import { named, oneSpelling } from '../../../shared/text.js';
 import { recordedScope } from '../../facts/fact-extractor.js';
 import { heldFrom, isSameScope, ONLY_A_PERSON, outranks, type SessionFact } from '../../facts/fact-types.js';
@@ -193,11 +194,10 @@ export function answerBlocker(state: SessionState, args: ToolArguments<'blocker-
     const what = question === undefined ? '' : ` ${JSON.stringify(question)}`;
     const texts = open.map((text) => JSON.stringify(text));
     const others = named(texts, 5);
-    return refuse(
-      'not_found',
-      `task ${task} has no open question${what}${others === '' ? '' : `; open: ${others}`}. To tell other tasks, add a note of type decision`,
-      { task },
-    );
+    const nothing =
+      (ledger === undefined ? noQuestion(state, asIs) : undefined) ??
+      `task ${task} has no open question${what}${others === '' ? '' : `; open: ${others}`}`;
+    return refuse('not_found', `${nothing}. To tell other tasks, add a note of type decision`, { task });
   }
   const stored = answers.map(({ answer }) => ({ content: answer }));
   const refusal =
@@ -225,6 +225,18 @@ function showingAnswer(task: string, text: string): Reply {
     const fact = statements.findLast(({ answer }) => answer?.task === task && answer.answer === text);
     return { answer: stillThere(fact?.answer, task), ref: fact?.ref };
   };
+}
+
+/** Says of the id of a statement, such as `M7`, that it is no question or does not exist; undefined for another id. */
+function noQuestion(state: SessionState, id: string): string | undefined {
+  if (!/^[mn]\d/i.test(id)) return undefined;
+  const facts = factsOf(state).all();
+  if ('fact' in factOfId(facts, id)) return `${id} asks nothing`;
+  const near = nearIdsHint(
+    id,
+    facts.flatMap(({ ref }) => ref ?? []),
+  );
+  return `no statement ${id}; "throughline facts ${state.session}" lists them${near}`;
 }
 
 /** Returns the question with this id, such as `M9`, also one that has ended. */
