@@ -13,9 +13,10 @@ import { branchOf, gitAbove, kindAt, repositoryOf } from '../config/git-reposito
 import { keptSession, newSession } from '../config/session-names.js';
 import { messageOf, ThroughlineError } from '../contracts/errors.js';
 import { projectOf, type Token } from '../contracts/names.js';
-import { readRegularFile } from '../engine/files/user-state.js';
+import { readRegularFile, textOrNone } from '../engine/files/user-state.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
-import { isObject } from '../shared/text.js';
+import { nearestName } from '../shared/nearest-name.js';
+import { isObject, jsonOf, quoted } from '../shared/text.js';
 
 /** The session, project and plan that an agent works on. */
 export interface AgentSession {
@@ -36,7 +37,7 @@ export interface AgentSession {
   readonly lines?: false;
   /** Set if hooks keep nothing here, since the user has paused the folder. */
   readonly isPaused?: true;
-  /** Describes changes of the `.throughline.json` since it was connected, which are ignored. */
+  /** Describes what is ignored in the `.throughline.json`: changes since it was connected, and unknown keys. */
   readonly changed?: string;
 }
 
@@ -83,7 +84,7 @@ export function agentSession({
   // A session that is named elsewhere has its own plan.
   const plan = known === undefined && named !== undefined ? undefined : planOf(known, top, file);
   const branch = git === undefined ? undefined : branchOf(git);
-  const changed = known && file && changeOf(file, known);
+  const changed = known && file && [changeOf(file, known), strayKeys(file)].filter(Boolean).join('; ');
   return {
     session,
     ...(pausedFolder(stateDir, directory) !== undefined && { isPaused: true as const }),
@@ -219,7 +220,7 @@ function refuseOthers(session: Token, directory: string, stateDir: string): void
 
 function changeOf(file: string, known: ConnectedProject): string | undefined {
   const given = projectSettings(file);
-  const changes = (['session', 'project', 'plan', 'agents'] as const).flatMap((field) => {
+  const changes = KEYS.flatMap((field) => {
     const [now, before] = [given[field], known[field]];
     return now === undefined || isDeepStrictEqual(now, before)
       ? []
@@ -227,6 +228,22 @@ function changeOf(file: string, known: ConnectedProject): string | undefined {
   });
   if (changes.length === 0) return undefined;
   return `${file} names ${changes.join(' and ')}, which is not used: run "throughline connect" to accept it`;
+}
+
+const KEYS = ['session', 'project', 'plan', 'agents'] as const;
+
+/** Names the keys of a `.throughline.json` that have no effect, each with the one that is probably meant. */
+export function strayKeys(file: string, text = textOrNone(file, MAX_PROJECT_FILE)): string | undefined {
+  const value = jsonOf(text);
+  const stray = Object.keys(isObject(value) ? value : {}).filter(
+    (key) => !KEYS.some((known) => known === key),
+  );
+  if (stray.length === 0) return undefined;
+  const named = stray.map((key) => {
+    const near = nearestName(key, KEYS);
+    return `${quoted(key)}${near === undefined ? '' : ` (did you mean ${near}?)`}`;
+  });
+  return `${file} has ${named.join(', ')}, which has no effect`;
 }
 
 export function hasProjectFile(directory: string): boolean {

@@ -8,6 +8,7 @@ import { answerCommand as answering } from '../work/task-step.js';
 import type { Command, Flags, Texts } from './cli-command.js';
 import { cliOf, note, noteIfMisspelled, out, sessionOf, withClient } from './command-context.js';
 import { addRequest, addRequests, print } from './request-command.js';
+import { openInFolder } from './session-argument.js';
 import { coloursOf, showReply } from './show-reply.js';
 
 /** `throughline task …`, `note …` and `inbox …`: what agents and people keep in a session. */
@@ -76,6 +77,7 @@ function addMove(task: Command): void {
             'conflict',
             `${old.id} is ${claimedBy(agent)}: let it finish, or release it`,
           );
+        await openInFolder(cli, to, client);
         const added = await client.tools.taskAdd({ session: to, content, priority, status });
         if (added.created) note(`-- created session ${to}`);
         if (added.created) await noteIfMisspelled(to, client, true);

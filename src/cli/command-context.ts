@@ -9,6 +9,7 @@ import type { Logger } from '../engine/ports/logger-and-clock.js';
 import type { NatsConnection } from '../nats/connection/connect-nats.js';
 import type { Persistence } from '../sdk/keep-trying.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
+import { onceForEach } from '../shared/collections.js';
 import { isSlipOf, nearestName } from '../shared/nearest-name.js';
 import type { Cli, Command } from './cli-command.js';
 import { note } from './output.js';
@@ -126,10 +127,15 @@ export function sessionOf(cli: Cli, given: string | undefined, flag = '--session
 
 /** Returns the connected session of this folder; prints a note if its `.throughline.json` names another. */
 export function sessionHere({ config }: Pick<Cli, 'config'>): AgentSession {
+  return ofFolder(config);
+}
+
+/** Looked up once a command, so that a remark is made once. */
+const ofFolder = onceForEach((config: Config) => {
   const found = agentSession({ env: config.env, directory: process.cwd() });
   if (found.changed !== undefined) note(`-- ${found.changed}`);
   return found;
-}
+});
 
 type Level = Exclude<(typeof LOG_LEVELS)[number], 'silent' | 'trace'>;
 

@@ -5,7 +5,13 @@ import { isDeepStrictEqual } from 'node:util';
 import { Argument } from 'commander';
 import { createTwoFilesPatch } from 'diff';
 import picocolors from 'picocolors';
-import { MAX_PROJECT_FILE, plainPlan, projectSettings, proposedSession } from '../agents/agent-session.js';
+import {
+  MAX_PROJECT_FILE,
+  plainPlan,
+  projectSettings,
+  proposedSession,
+  strayKeys,
+} from '../agents/agent-session.js';
 import {
   CONNECT_CLIENTS,
   CONNECT_NAMES,
@@ -179,6 +185,8 @@ function newRecord(
       'not_connected',
       `session ${session} in ${file} belongs to ${owner}: add --session ${projectOf(session)} to share its memory, or --session with a name of your own`,
     );
+  const stray = strayKeys(file, text);
+  if (stray !== undefined) note(`-- ${stray}`);
   note(`-- agents in this folder will read and write session ${session} of project ${project}`);
   if (plan !== undefined) note(`-- and follow the plan ${oneLine(plan)}`);
   if (agents !== undefined) note(`-- and have the roles ${JSON.stringify(agents)}`);

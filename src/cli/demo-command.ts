@@ -7,8 +7,8 @@ import { Shutdown } from '../engine/runtime/shutdown.js';
 import { startNatsServer } from '../nats/server/server-process.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { serve } from '../services/serve.js';
-import type { Command } from './cli-command.js';
-import { type Cli, cliOf, note, outForAgent, withClient } from './command-context.js';
+import type { Command, Flags } from './cli-command.js';
+import { type Cli, cliOf, note, out, outForAgent, withClient } from './command-context.js';
 import { serverToStart } from './own-server.js';
 import { runUntilSignal } from './signals.js';
 
@@ -47,6 +47,10 @@ const LEARNED = {
 };
 const KEY = 'whole cents';
 
+interface DemoOptions extends Flags<'json'> {
+  readonly session: string;
+}
+
 export function demoCommand(program: Command): void {
   program
     .command('demo')
@@ -56,14 +60,15 @@ export function demoCommand(program: Command): void {
         'uses that one, and the session stays.',
     )
     .option('-s, --session <name>', 'session that gets the results', 'shop')
+    .option('--json', 'print {"learned","prompt","start","without","with"} as JSON')
     .examples('throughline demo', 'throughline demo --nats nats://127.0.0.1:4222')
-    .action(async ({ session }: { session: string }, command: Command) => {
+    .action(async ({ session, json }: DemoOptions, command: Command) => {
       const cli = cliOf(command);
       const isNamed = cli.server.kind === 'named';
       const shutdown = new Shutdown();
       await runUntilSignal(cli, shutdown, async (ended) => {
         const server = isNamed ? cli.server : await temporaryServer(cli, shutdown);
-        await withClient({ ...cli, server, autostart: undefined }, (client) => tell(client, session));
+        await withClient({ ...cli, server, autostart: undefined }, (client) => tell(client, session, json));
         ended();
       });
     });
@@ -80,7 +85,7 @@ async function temporaryServer({ config }: Cli, shutdown: Shutdown): Promise<Ser
   return ownServer(server.storeDir);
 }
 
-async function tell(client: ThroughlineClient, session: string): Promise<void> {
+async function tell(client: ThroughlineClient, session: string, json = false): Promise<void> {
   const [fix, sum] = CART.inCents;
   const result = {
     task_id: CART.id,
@@ -96,6 +101,9 @@ async function tell(client: ThroughlineClient, session: string): Promise<void> {
   const request = { session, taskId: ORDER.id, taskPrompt: ORDER.text, after };
   const { prompt, tokenEstimate } = await client.compile(request);
   const start = await client.compile({ kind: 'session-start', session, after });
+  const [without, withIt] = [writtenBy(ORDER, ORDER.text), writtenBy(ORDER, prompt)];
+  if (json)
+    return out(JSON.stringify({ learned: LEARNED, prompt, start: start.prompt, without, with: withIt }));
   const context = prompt
     .slice(prompt.indexOf('\n[Session Context]\n'), prompt.indexOf('\nTask prompt:'))
     .trim();
@@ -106,10 +114,10 @@ async function tell(client: ThroughlineClient, session: string): Promise<void> {
 
 Day 2. Another agent gets "${ORDER.text}".
 Without a memory, that is its whole prompt:
-  it writes   ${writtenBy(ORDER, ORDER.text)}: the same fault again
+  it writes   ${without}: the same fault again
 With Throughline, the prompt has these lines too, ${tokenEstimate} tokens in all:
 ${marked(context)}
-  it writes   ${writtenBy(ORDER, prompt)}
+  it writes   ${withIt}
 
 Day 3. This is what the next session of any agent begins with:
 ${marked(start.prompt)}`);

@@ -5,12 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Config, stateDirOf, USUAL_VARIABLES } from '../config/config.js';
 import { userStore } from '../config/user-server.js';
 import { messageOf, ThroughlineError } from '../contracts/errors.js';
-import {
-  makePrivateFolder,
-  openToAppend,
-  readRegularFile,
-  writePrivateFile,
-} from '../engine/files/user-state.js';
+import { makePrivateFolder, openToAppend, textOrNone, writePrivateFile } from '../engine/files/user-state.js';
 import { isRunning, type ProcessIdentity } from '../nats/server/process-identity.js';
 import { inStore, textFrom } from '../nats/server/server-process.js';
 import { signalHolder, stopOrphan, storeUse } from '../nats/server/server-store.js';
@@ -162,9 +157,14 @@ export async function startUserServer(
 }
 
 function recordedSettings(storeDir: string): { args: readonly string[]; env: object; cwd: string } {
-  const read = readRegularFile(join(storeDir, SETTINGS), MAX_SETTINGS);
   // Only `recordSettings` writes it.
-  return read instanceof Buffer ? JSON.parse(read.toString('utf8')) : { args: [], env: {}, cwd: storeDir };
+  return (
+    JSON.parse(textOrNone(join(storeDir, SETTINGS), MAX_SETTINGS) || 'null') ?? {
+      args: [],
+      env: {},
+      cwd: storeDir,
+    }
+  );
 }
 
 /** The `up` that has a store, once its services answer; undefined where there is none. */

@@ -10,6 +10,7 @@ import { visible } from '../shared/terminal-text.js';
 import { VERSION } from '../version.js';
 import type { Command, Flags } from './cli-command.js';
 import { type Cli, cliOf, coloured, out, withConnection } from './command-context.js';
+import { folderSession } from './session-argument.js';
 import { type Colors, coloursOf } from './show-reply.js';
 import { hookRemarks } from './unsent-command.js';
 
@@ -25,6 +26,7 @@ export function doctorCommand(program: Command): void {
     .examples('throughline doctor', 'throughline doctor --json')
     .action(async (options: { json?: boolean }, command: Command) => {
       const cli = cliOf(command);
+      folderSession(cli.config);
       const kept = hookRemarks(cli).map((message): Finding => ({ check: 'hooks', level: 'warn', message }));
       tell([...(await examination(cli)), ...kept], cli, options.json);
     });

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { hookState } from '../agents/hooks/hook-state.js';
+import { stateDirOf } from '../config/config.js';
 import { usageError } from '../contracts/errors.js';
 import { REQUESTS } from '../contracts/requests.js';
 import { counted } from '../shared/text.js';
@@ -18,6 +20,7 @@ import {
   shownOf,
 } from './session-argument.js';
 import { closing, coloursOf, FACT_HEADINGS, factCells, showReply } from './show-reply.js';
+import { hookRemarks } from './unsent-command.js';
 
 type FactsOptions = Flags<'files' | 'json' | 'all'> & Texts<'text' | 'id'>;
 
@@ -52,6 +55,8 @@ export function factsCommand(program: Command): void {
         const reply = await withClient(cli, (client) => client.send(name, { session, id, text }));
         return json ? out(JSON.stringify(reply)) : print(cli, showReply(name, reply, coloursOf(cli)));
       }
+      // Before the session is looked for: its first turn may still wait.
+      if (!json) for (const remark of hookRemarks(cli)) note(`-- ${remark}`);
       const request = { session, limit: PAGE, ...fieldsIn(), ...(all && { is: 'all' as const }) };
       const pages = await withClient(cli, async (client) => {
         const found = await allPages((cursor) => client.send('tool.fact-find', { ...request, ...cursor }));
@@ -89,7 +94,11 @@ export function factsCommand(program: Command): void {
       fields: { yes: z.literal(true).optional().describe('Do not ask.') },
       async send(client, { yes, ...request }) {
         const isSure = await confirmed(`Erase what ${request.id} says for good?`, yes === true);
-        return isSure ? client.send('tool.fact-erase', request) : undefined;
+        if (!isSure) return undefined;
+        const { fact } = await client.send('tool.fact-show', { session: request.session, id: request.id });
+        const reply = await client.send('tool.fact-erase', request);
+        hookState(stateDirOf()).forgetText(fact.object);
+        return reply;
       },
     },
   });

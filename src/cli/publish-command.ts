@@ -2,6 +2,7 @@ import { Argument, Option } from 'commander';
 import { type DispatchFault, parseDispatchBody } from '../contracts/dispatch-body.js';
 import { messageOf, ThroughlineError, usageError, withRemedy } from '../contracts/errors.js';
 import { ROLES, type Role } from '../contracts/kinds.js';
+import type { Token } from '../contracts/names.js';
 import { repairsInWords } from '../contracts/reading/repairs.js';
 import type { DispatchResult } from '../contracts/result-requests.js';
 import type { TraceEntryInput } from '../contracts/trace-entry.js';
@@ -14,8 +15,9 @@ import type { Command, Flags, Texts } from './cli-command.js';
 import { type Cli, cliOf, note, noteIfMisspelled, out, sessionOf, withClient } from './command-context.js';
 import { duration, readBody } from './option-parsers.js';
 import { canAsk, waitingNote } from './output.js';
+import { openInFolder } from './session-argument.js';
 
-/** Longest time to look for a session with a similar name before a result is published. */
+/** Longest time to look for a session before something is published to it. */
 const LOOK_MS = 500;
 
 interface PublishArguments extends Flags<'wait' | 'json'>, Texts<'session' | 'id'> {
@@ -66,7 +68,7 @@ export function publishCommand(program: Command): void {
       }
       const id = options.id === undefined ? {} : { messageId: options.id };
       const published = await publishing(cli, options.timeout, async (client, tries): Promise<Stored> => {
-        await withinDeadline(LOOK_MS, noteIfMisspelled(session, client));
+        await withinDeadline(LOOK_MS, beginning(cli, session, client));
         return client.publishText(session, role, body, { ...id, ...tries, wait: options.wait === true });
       });
       const { result } = published;
@@ -82,6 +84,12 @@ export function publishCommand(program: Command): void {
       process.exitCode = 1;
     });
   addPublishTrace(publish);
+}
+
+/** Says so if the session begins with a name like that of another one. A result is stored without the services, too. */
+async function beginning(cli: Cli, session: Token, client: ThroughlineClient): Promise<void> {
+  const isOpened = await openInFolder(cli, session, client).catch(() => false);
+  if (!isOpened) await noteIfMisspelled(session, client);
 }
 
 /** Returns a result to publish: only at a terminal one may say what the user said. */
@@ -159,7 +167,10 @@ function addPublishTrace(publish: Command): void {
       const options = command.optsWithGlobals<TraceOptions>();
       const session = sessionOf(cli, options.session);
       const entries = parsedLines((await readBody(options.file)).toString('utf8'));
-      const reply = await withClient(cli, (client) => appendAll(client, session, entries));
+      const reply = await withClient(cli, async (client) => {
+        await withinDeadline(LOOK_MS, beginning(cli, session, client));
+        return appendAll(client, session, entries);
+      });
       for (const { index, message } of reply.malformed) note(`-- entry ${index + 1} skipped: ${message}`);
       out(options.json ? JSON.stringify(reply) : `${counted(reply.appended, 'entry', 'entries')} added`);
     });

@@ -32,6 +32,7 @@ import { canAsk, noteNextPage } from './output.js';
 import {
   onProject,
   onSession,
+  openInFolder,
   type ProjectOptions,
   projectIn,
   requireEvents,
@@ -97,6 +98,7 @@ export function addRequest<Name extends RequestName>(
     .description(sentence(about));
   const isOfProject = scope === 'project';
   const asArgument = scope === 'session' && places.length === 0 && !exact;
+  const begins = !exact && row.reply instanceof z.ZodObject && 'created' in row.reply.shape;
   const isEnding = 'reason' in row.shape && !row.agents && !('by' in row.shape);
   const isSpoken = !row.reads && ('by' in row.shape || 'person' in row.shape);
   const taken = { ...sets, ...(isOfProject && { source: true }), person: true };
@@ -132,6 +134,7 @@ export function addRequest<Name extends RequestName>(
       const given = { ...owner, ...fieldsIn(), ...sets };
       const request = isSpoken ? spoken(cli, given, row, exact) : isEnding ? unattended(given) : given;
       const reply = await withClient(cli, async (client) => {
+        if (begins && owner.session !== undefined) await openInFolder(cli, owner.session, client);
         const answer = await (more.send?.(client, request) ?? client.send(name, request));
         const { sequence }: { sequence?: number } = Object(answer);
         if (row.reads && scope === 'session' && !exact && owner.session !== undefined)

@@ -1,11 +1,20 @@
-import { hasProjectFile } from '../agents/agent-session.js';
+import { hasProjectFile, openOwnSession } from '../agents/agent-session.js';
 import type { Config } from '../config/config.js';
 import { codeOf, messageOf, noSuchSession, usageError } from '../contracts/errors.js';
 import { projectOf, type Token, token } from '../contracts/names.js';
+import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { onceForEach } from '../shared/collections.js';
 import { counted } from '../shared/text.js';
 import type { Command, Flags, Texts } from './cli-command.js';
-import { type Cli, cliOf, note, sessionHere, sessionOf, withClient } from './command-context.js';
+import {
+  type Cli,
+  cliOf,
+  note,
+  noteIfMisspelled,
+  sessionHere,
+  sessionOf,
+  withClient,
+} from './command-context.js';
 
 export const SESSION_DEFAULT = '(default: THROUGHLINE_SESSION, else .throughline.json, else the only one)';
 
@@ -83,14 +92,14 @@ export function onProject(command: Command): Command {
 
 /** The project where none is named: in a connected folder the one whose learnings its agents use. */
 function usualProject({ config }: Cli): string | undefined {
-  return config.project ?? projectOfFolder(config);
+  return config.project ?? folderSession(config)?.project;
 }
 
-/** Looked up once a command, so that a remark is made once. */
-const projectOfFolder = onceForEach((config: Config) => {
+/** Returns the session of a connected folder; undefined elsewhere. Looked up once a command, so that a remark is made once. */
+export const folderSession = onceForEach((config: Config) => {
   if (!hasProjectFile(process.cwd())) return undefined;
   try {
-    return sessionHere({ config }).project;
+    return sessionHere({ config });
   } catch (error) {
     if (codeOf(error) !== 'not_connected') throw error;
     note(`-- ${messageOf(error)}`);
@@ -100,6 +109,20 @@ const projectOfFolder = onceForEach((config: Config) => {
 
 export function projectIn(cli: Cli, { project = usualProject(cli) }: ProjectOptions): { project?: string } {
   return project === undefined ? {} : { project };
+}
+
+/**
+ * Gives a session that a command begins in a connected folder the folder's project; the folder's own session its plan, too.
+ * Returns false if it did nothing.
+ */
+export async function openInFolder({ config }: Cli, session: Token, client: ThroughlineClient) {
+  const found = folderSession(config);
+  if (found === undefined || (await client.runs.status({ session })).sequence > 0) return false;
+  const { plan, ...others } = found;
+  await openOwnSession({ ...others, session, ...(plan && session === found.session && { plan }) }, client);
+  note(`-- created session ${session} of project ${found.project}`);
+  if (session !== found.session) await noteIfMisspelled(session, client, true);
+  return true;
 }
 
 /** ` --project NAME`, for a hint that must lead to the same project; empty for the default one. */

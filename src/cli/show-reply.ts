@@ -107,7 +107,7 @@ const RENDERERS: { readonly [Name in RequestName]?: Renderer<Name> } = {
   'tool.fact-erase': ({ fact, events }, pc) => [
     factLine(fact, pc),
     pc.dim(
-      `  overwritten in ${counted(events, 'event')}; backups, exported files and, for a month, the folder of hooks may still have it`,
+      `  overwritten in ${counted(events, 'event')}; backups, exported files and, for a month, the hooks of other machines may still have it`,
     ),
   ],
   'tool.fact-correct': ({ fact, corrected }, pc) => [factLine(corrected, pc), factLine(fact, pc)],
@@ -326,7 +326,7 @@ export function factCells(pc: Colors, fact: FoundFact | Learned): Cell[] {
   }
   const { id, ref = id.slice(0, SHORT_ID), subject, relation, object, severity, fix, dispatch } = fact;
   const finding = [severity, fix && `fix: ${fix}`].filter(Boolean).join(', ');
-  const isOfCommand = ref === fact.task;
+  const isOfCommand = ref.replace(/v\d+$/, '') === fact.task;
   const only = fact.scope === undefined ? '' : ` (only ${Object.values(fact.scope).flat().join(', ')})`;
   const words = `${isOfCommand ? '' : `${subject} `}${relation} ${object}${only}${finding && ` (${finding})`}`;
   return [

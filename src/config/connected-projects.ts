@@ -5,7 +5,7 @@ import {
   makePrivateFolder,
   namesIn,
   projectStateDir,
-  readRegularFile,
+  textOrNone,
   writePrivateFile,
 } from '../engine/files/user-state.js';
 import { isObject, jsonOf } from '../shared/text.js';
@@ -94,9 +94,7 @@ function recordOf(stateDir: string, folder: string): ConnectedProject | undefine
 }
 
 function recordIn(place: string): ConnectedProject | undefined {
-  const read = readRegularFile(join(place, RECORD), MAX_RECORD);
-  if (!(read instanceof Buffer)) return undefined;
-  const record = jsonOf(read);
+  const record = jsonOf(textOrNone(join(place, RECORD), MAX_RECORD));
   if (!isObject(record)) return undefined;
   const { folder, session, project, plan, agents } = record;
   if (typeof folder !== 'string' || typeof session !== 'string' || typeof project !== 'string')

@@ -1,6 +1,6 @@
 import { realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { readRegularFile } from '../engine/files/user-state.js';
+import { textOrNone } from '../engine/files/user-state.js';
 import { hashOf } from '../shared/hash.js';
 
 /** Reads the files of git itself, because starting git would take longer than a hook has. */
@@ -102,8 +102,7 @@ function remoteIn(config: string): string | undefined {
 }
 
 export function gitText(path: string): string {
-  const read = readRegularFile(path, MAX_GIT_FILE);
-  return read instanceof Buffer ? read.toString('utf8') : '';
+  return textOrNone(path, MAX_GIT_FILE);
 }
 
 export function kindAt(path: string): 'file' | 'folder' | undefined {

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
-import { makePrivateFolder, readRegularFile, writePrivateFile } from '../engine/files/user-state.js';
+import { makePrivateFolder, textOrNone, writePrivateFile } from '../engine/files/user-state.js';
 import type { JoinedServer, NatsAccess, NatsAddress } from '../nats/connection/nats-access.js';
 import { type ProvenServer, serverOnStore, storeId } from '../nats/server/server-store.js';
 import { defined } from '../shared/collections.js';
@@ -89,8 +89,7 @@ const CA_FILE = 'team-ca.pem';
 const MAX_BYTES = 64 * 1024;
 
 function joinedTeam(stateDir: string): JoinedServer | undefined {
-  const read = readRegularFile(join(stateDir, TEAM_FILE), MAX_BYTES);
-  const text = read instanceof Buffer ? read.toString('utf8').trim() : '';
+  const text = textOrNone(join(stateDir, TEAM_FILE), MAX_BYTES).trim();
   if (text === '') return undefined;
   // Before there were members, it was a URL alone.
   return text.startsWith('{') ? JSON.parse(text) : { url: text, access: {} };

@@ -14,12 +14,12 @@ import { messageOf, systemCode, ThroughlineError } from '../contracts/errors.js'
 import {
   makePrivateFolder,
   projectStateDir,
-  readRegularFile,
+  textOrNone,
   writePrivateFile,
 } from '../engine/files/user-state.js';
 import { identityOf, isRunning, type ProcessIdentity } from '../nats/server/process-identity.js';
 import { hashOf } from '../shared/hash.js';
-import { isObject, shellWord } from '../shared/text.js';
+import { isObject, jsonOf, shellWord } from '../shared/text.js';
 import { EndOfOutput, ifPossible, signalCall } from './process-group.js';
 import { newHolder } from './session-tasks.js';
 
@@ -94,9 +94,7 @@ function inUse(holder: string, checkout: string, session: string): ThroughlineEr
 
 /** Reads the record of a run; returns undefined if there is none, or an invalid one. */
 function runIn(record: string): (ProcessIdentity & { readonly holder: string }) | undefined {
-  const found = readRegularFile(record, MAX_RECORD);
-  const text = Buffer.isBuffer(found) ? found.toString('utf8') : '';
-  const value: unknown = ifPossible(() => JSON.parse(text));
+  const value = jsonOf(textOrNone(record, MAX_RECORD));
   if (!isObject(value) || typeof value.pid !== 'number' || typeof value.holder !== 'string') return undefined;
   const { pid, started, holder } = value;
   return { pid, holder, ...(typeof started === 'string' && { started }) };

@@ -122,6 +122,8 @@ describe('the session of an agent', () => {
     await write('.throughline.json', `{"plan":${JSON.stringify(join(folder, 'tasks.md'))}}`);
     connect('app', 'shop', '', { plan: 'tasks.md' });
     expect(at()).not.toHaveProperty('changed');
+    await write('.throughline.json', '{"plan":"tasks.md","sesion":"app"}');
+    expect(at().changed).toMatch(/ has sesion \(did you mean session\?\), which has no effect$/);
   });
 
   it('a remote that is named after the session of another project does not lead to it', async () => {

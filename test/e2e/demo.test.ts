@@ -27,4 +27,6 @@ it('the demo on a server that is named gives the same story again: its results c
     return stdout;
   };
   expect(await demo()).toBe(await demo());
+  const { stdout } = await cliProcess(['demo', '--nats', system.url, '--json']);
+  expect(JSON.parse(stdout).start).toContain('Decided: prices: in whole cents');
 });

@@ -86,6 +86,7 @@ describe('a turn that ends while the server does not run', () => {
     expect(counts()).toEqual([{ installation: OWN, waiting: 1, unreadable: 0 }]);
     await up('--auth');
     expect(await status()).toContain('kept by hooks: 1 item to send');
+    expect((await run('facts', '--all')).stderr).toContain('kept by hooks: 1 item to send');
     expect((await run('doctor')).stdout).toContain('kept by hooks: 1 item to send');
     expect((await run('result', 'unsent')).stderr).toMatch(
       /"throughline result unsent --send own:\w+" sends them now/,

@@ -44,8 +44,7 @@ it('in a connected folder, learnings and proposals are those of its project, unl
   expect((await here('learning', 'accept', id)).code).toBe(0);
   expect((await here('learning', 'ls')).stdout).toContain('Read the grammar first');
   const session = newSession('learned');
-  await here('session', 'open', session, '--project', connected);
-  await here('note', 'add', 'No docker', '-s', session);
+  expect((await here('note', 'add', 'No docker', '-s', session)).stderr).toContain(`of project ${connected}`);
   expect(await here('facts', session)).toMatchObject({
     stdout: expect.stringMatching(
       new RegExp(`No docker.*\n${id} .*Read the grammar first \\(learning\\)\n$`),

@@ -81,8 +81,21 @@ export function hookState(folder: string, log: (line: string) => void = () => {}
           if (Date.now() - (statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0) > MAX_AGE_MS)
             rmSync(file, { force: true });
       }),
+    /** Removes what holds a text, and what the agents of all sessions began with last. */
+    forgetText(text: string): void {
+      rmSync(startsIn(folder), { recursive: true, force: true });
+      const files = [texts, turns].flatMap((place) => namesIn(place).map((name) => join(place, name)));
+      const forms = [text, JSON.stringify(text).slice(1, -1)];
+      for (const file of files)
+        if (forms.some((form) => textIn(file)?.includes(form))) rmSync(file, { force: true });
+    },
     clearNotes: (key: string) => attempt(log, () => rmSync(join(turns, keyOf(key)), { force: true })),
   };
+}
+
+/** Returns the folder of what agents begin with while the server does not answer. */
+export function startsIn(stateDir: string): string {
+  return join(stateDir, 'hooks', 'starts');
 }
 
 function textIn(path: string): string | undefined {

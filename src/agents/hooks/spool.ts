@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { isMissing } from '../../contracts/errors.js';
 import { isRole, type Role } from '../../contracts/kinds.js';
 import type { TraceEntryInput } from '../../contracts/trace-entry.js';
-import { namesIn, readRegularFile, writePrivateFile } from '../../engine/files/user-state.js';
+import { namesIn, textOrNone, writePrivateFile } from '../../engine/files/user-state.js';
 import { hashOf } from '../../shared/hash.js';
 import { isObject } from '../../shared/text.js';
+import { startsIn } from './hook-state.js';
 
 /**
  * The outbox of an installation, in the user's state directory: `hooks/spool/<installation>/`. Each item has its own file, so
@@ -68,7 +69,7 @@ export function spoolOf(stateDir: string, installation: string, log: (line: stri
       .flatMap((place) => waitingIn(place).map((name) => moveFile(join(place, name), join(folder, name))))
       .filter(Boolean).length;
   };
-  const starts = join(stateDir, 'hooks', 'starts');
+  const starts = startsIn(stateDir);
   const ours = hashOf(installation);
   const startFile = (session: string) => join(starts, `${ours}-${hashOf(session)}`);
   const forget = (name: string) => rmSync(join(folder, name), { force: true });
@@ -141,8 +142,7 @@ export function spoolOf(stateDir: string, installation: string, log: (line: stri
 
 /** Returns the name of the server that a spool is for, once that has answered. */
 function serverOf(folder: string): string {
-  const read = readRegularFile(join(folder, SERVER), MAX_NAME);
-  return read instanceof Buffer ? read.toString('utf8') : '';
+  return textOrNone(join(folder, SERVER), MAX_NAME);
 }
 
 let kept = 0;

@@ -109,6 +109,12 @@ export function readRegularFile(path: string, maxBytes: number): Buffer | Unread
   }
 }
 
+/** Returns the text of a regular file; empty if it is missing, too large or cannot be read. */
+export function textOrNone(path: string, maxBytes: number): string {
+  const read = readRegularFile(path, maxBytes);
+  return read instanceof Buffer ? read.toString('utf8') : '';
+}
+
 /** Refuses bytes that are not UTF-8: they would change when written back. */
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 

@@ -9,6 +9,7 @@ import { mentionsIn } from '../search/tokens.js';
 import { isDoneBy, neededWords, type WorkDone, wordsOf, workDone } from './done-work.js';
 import { FactIndex } from './fact-index.js';
 import {
+  askedIn,
   bytesOfFact,
   type DispatchOrigin,
   isSameScope,
@@ -716,9 +717,12 @@ function saidIn(
   instead: SessionFact | undefined,
 ): Pick<SessionFact, 'note' | 'answer'> {
   const object = instead?.object ?? '';
+  const asked = askedIn(answer);
   return {
     ...(note && { note: { ...note, content: object } }),
-    ...(answer && { answer: { ...answer, answer: object } }),
+    ...(answer && {
+      answer: { ...answer, answer: object.startsWith(asked) ? object.slice(asked.length) : object },
+    }),
   };
 }
 

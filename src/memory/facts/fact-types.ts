@@ -53,6 +53,11 @@ export function turnOf(task: string, sequence: number): string {
   return `${task}\n${sequence}`;
 }
 
+/** Returns how the fact of an answer begins: with its questions. Empty for another fact. */
+export function askedIn(answer: SessionFact['answer']): string {
+  return answer === undefined ? '' : `${quoted(answer.questions.join(' '))} `;
+}
+
 /** Returns 0 for the word of a person, more for a user and for agents. */
 export function rankOf({ origin = 'agent' }: Pick<RecordedFact, 'origin'>): number {
   return ORIGINS.indexOf(origin);

@@ -110,7 +110,10 @@ export const goInstall: Place = {
     );
     return installPinned(options, 'go install', async (folder) => {
       const target = `${NATS_SERVER_PIN.goModule}@v${NATS_SERVER_PIN.version}`;
-      const env = goInstallEnvironment(options.env, folder);
+      // Its sources and cache go with the folder.
+      const [GOPATH, GOCACHE] = [join(folder, 'go'), join(folder, 'cache')];
+      const own = { GOPATH, GOCACHE, GOMODCACHE: undefined, GOFLAGS: '-modcacherw' };
+      const env = { ...goInstallEnvironment(options.env, folder), ...own };
       const result = await runCommand(go, ['install', target], {
         env,
         cwd: folder,

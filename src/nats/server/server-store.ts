@@ -7,6 +7,7 @@ import {
   createPrivateFile,
   makePrivateFolder,
   readRegularFile,
+  textOrNone,
   writePrivateFile,
 } from '../../engine/files/user-state.js';
 import { isObject, jsonOf } from '../../shared/text.js';
@@ -236,8 +237,7 @@ export const INSPECTOR_TOKEN_FILE = 'inspector-token';
 
 /** Returns the token of the server on a store, or that of its inspector; undefined if it has none. */
 export function tokenOf(storeDir: string, file = TOKEN_FILE): string | undefined {
-  const read = readRegularFile(join(storeDir, file), MAX_NOTE);
-  const token = read instanceof Buffer ? read.toString('utf8').trim() : '';
+  const token = textOrNone(join(storeDir, file), MAX_NOTE).trim();
   return /^[\w-]{16,256}$/.test(token) ? token : undefined;
 }
 
@@ -252,8 +252,7 @@ export function keptToken(storeDir: string, file = TOKEN_FILE): string {
 
 /** Returns `undefined` for a missing or unreadable note, such as one from a power failure. */
 function readNote(file: string): StoreNote | undefined {
-  const read = readRegularFile(file, MAX_NOTE);
-  const note = read instanceof Buffer ? jsonOf(read) : undefined;
+  const note = jsonOf(textOrNone(file, MAX_NOTE));
   return isNote(note) ? note : undefined;
 }
 

@@ -3,7 +3,7 @@ import { STATEMENT_KINDS } from '../../contracts/kinds.js';
 import { projectOf, type Token } from '../../contracts/names.js';
 import { promptTraceBrief } from '../../contracts/prompt-requests.js';
 import type { ToolArguments } from '../../contracts/requests.js';
-import { heldFrom, recordedFact, type SessionFact } from '../../memory/facts/fact-types.js';
+import { askedIn, heldFrom, recordedFact, type SessionFact } from '../../memory/facts/fact-types.js';
 import { factHistory, factOfId, findFacts, foundFact } from '../../memory/facts/found-facts.js';
 import { viewOf } from '../../memory/learnings/learnings-state.js';
 import { touchedFiles } from '../../memory/search/past-results.js';
@@ -106,7 +106,8 @@ export function createSessionQueries({
     'tool.fact-restore': ({ session, ...request }) => change(session, request, 'fact.restored', changed),
     'tool.fact-correct'({ session, text, ...request }) {
       const objectOf = (before: SessionFact) => {
-        const object = withoutSubject(text, before);
+        const [said, asked] = [withoutSubject(text, before), askedIn(before.answer)];
+        const object = said.startsWith(asked) ? said : `${asked}${said}`;
         return recordedFact(before.subject, before.relation, object, [])?.object ?? object;
       };
       const instead = (before: SessionFact, state: SessionState) =>

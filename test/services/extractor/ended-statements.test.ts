@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { compileRequest } from '../../../src/contracts/compile-request.js';
+import { EVENT_VERSION } from '../../../src/contracts/event.js';
 import type { Token } from '../../../src/contracts/names.js';
 import { createCommander } from '../../../src/engine/folding/commander.js';
 import { createSessionReader } from '../../../src/engine/folding/session-folding.js';
@@ -191,6 +192,24 @@ describe('what a person does to a statement', () => {
     const back = await correct('M1v2', 'port 3000');
     expect(back).toMatchObject({ fact: { ref: 'M1' }, corrected: { retracted: { instead: 'M1' } } });
     expect(await session.holds()).toEqual(['M1 port 3000', 'M2 port 8080', 'M3 port 9000']);
+  });
+
+  it('corrects an answer, whose question stays', async () => {
+    const session = new StatedSession();
+    const { correct } = commandsOn(session);
+    const data = { ref: 'N1', task: '1', questions: ['Which port?'], answer: '80', by: 'ann' };
+    await session.log.append('demo' as Token, {
+      v: EVENT_VERSION,
+      type: 'question.answered',
+      at: timeOf(1),
+      data,
+    });
+    await correct('N1', '81');
+    expect(await session.holds()).toEqual(['N1v2 Which port? 81']);
+    expect((await session.facts()).at(-1)?.answer).toMatchObject({
+      questions: ['Which port?'],
+      answer: '81',
+    });
   });
 
   it('restores what was replaced: both hold, until something newer ends it', async () => {

@@ -227,7 +227,7 @@ function showingAnswer(task: string, text: string): Reply {
   };
 }
 
-/** Says of the id of a statement, such as `M7`, that it is no question or does not exist; undefined for another id. */
+/** Says of the id of a statement, such as `M7`, that it asks nothing or does not exist; undefined for another id. */
 function noQuestion(state: SessionState, id: string): string | undefined {
   if (!/^[mn]\d/i.test(id)) return undefined;
   const facts = factsOf(state).all();
