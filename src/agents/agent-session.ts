@@ -18,7 +18,6 @@ import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { nearestName } from '../shared/nearest-name.js';
 import { isObject, jsonOf, quoted } from '../shared/text.js';
 
-/** The session, project and plan that an agent works on. */
 export interface AgentSession {
   readonly session: Token;
   readonly project?: string;
@@ -43,7 +42,6 @@ export interface AgentSession {
 
 const PROJECT_FILE = '.throughline.json';
 
-/** Size limit of a `.throughline.json`, in bytes. */
 export const MAX_PROJECT_FILE = 64 * 1024;
 
 /**

@@ -11,8 +11,6 @@ import { addRequest, addRequests, print } from './request-command.js';
 import { openInFolder } from './session-argument.js';
 import { coloursOf, showReply } from './show-reply.js';
 
-/** `throughline task …`, `note …` and `inbox …`: what agents and people keep in a session. */
-
 export function taskCommand(program: Command): void {
   const parts = {
     ...REQUESTS['tool.task-content'].shape,

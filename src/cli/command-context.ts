@@ -52,7 +52,6 @@ export function coloured({ config }: Cli): boolean {
   return process.stdout.isTTY === true && TERM !== 'dumb';
 }
 
-/** Connects, and always closes again: for what works on streams as such. */
 export async function withConnection<T>(cli: Cli, work: (connection: NatsConnection) => Promise<T>) {
   const { closeConnection, openConnection } = await import('./open-client.js');
   const connection = await openConnection(cli);
@@ -95,7 +94,6 @@ async function withNearSession({ config }: Cli, error: unknown, { tools }: Throu
   return near === undefined ? undefined : noSuchSession(name, `did you mean ${near}?`);
 }
 
-/** Returns the names of the sessions that moved last; none if they cannot be listed. */
 async function newestSessions(tools: ThroughlineClient['tools']): Promise<string[]> {
   const reply = await tools.sessionList({ brief: true, limit: LOOKED_AT }).catch(() => undefined);
   return reply?.sessions.map(({ session }) => session) ?? [];

@@ -133,7 +133,6 @@ async function connectTo(cli: Cli, client: ConnectClientName, options: ConnectOp
     if (step) note(`-- to confirm: ${step}`);
 }
 
-/** Writes what connects a client and the folder, and records the folder for this user. */
 async function connected(
   cli: Cli,
   client: ConnectClientName | undefined,
@@ -229,7 +228,6 @@ function everyConnection(cli: Cli) {
   );
 }
 
-/** Takes out all of it. One client after the other, since several write to one file. */
 function removeConnections(cli: Cli): void {
   for (const { client, place } of everyConnection(cli))
     writeChanges(removePlan(client, place, readerOf(place)), place);
@@ -270,7 +268,6 @@ function projectFields({ session, project, plan }: ConnectOptions, scope: Scope)
   return defined({ session: session && token(session, '--session'), project, plan });
 }
 
-/** Returns the change in the format of `diff -u`. */
 function diffText({ path, before, after }: FileChange, inColour: boolean): string {
   const { red, green, cyan, bold } = picocolors.createColors(inColour);
   const nameOf = (text: string | undefined) => (text === undefined ? '/dev/null' : shown(path));

@@ -56,8 +56,7 @@ export function demoCommand(program: Command): void {
     .command('demo')
     .description(
       'Shows two agents on a toy shop, without a memory and with one. The agents are scripts; what they publish, their prompts\n' +
-        'and their tests are real. Starts a server for that and removes it with its data at the end; with --nats or NATS_URL it\n' +
-        'uses that one, and the session stays.',
+        'and their tests are real. The server is temporary, unless --nats or NATS_URL names one, where the session stays.',
     )
     .option('-s, --session <name>', 'session that gets the results', 'shop')
     .option('--json', 'print {"learned","prompt","start","without","with"} as JSON')
@@ -74,7 +73,6 @@ export function demoCommand(program: Command): void {
     });
 }
 
-/** Starts a server and all services, which end with their data when the command does. */
 async function temporaryServer({ config }: Cli, shutdown: Shutdown): Promise<ServerInUse> {
   const source = await serverToStart(config);
   const storeDir = await mkdtemp(join(tmpdir(), 'throughline-demo-'));

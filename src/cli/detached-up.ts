@@ -23,7 +23,6 @@ const HEAP_OPTIONS = '--max-old-space-size=144 --max-semi-space-size=4';
 const MOST_STREAMS = 20_000;
 
 export interface RunningUp {
-  /** Without a token. */
   readonly url: string;
   readonly storeDir: string;
   readonly pid: number;
@@ -125,7 +124,6 @@ export function recordSettings(
 
 const OF_AGENTS = /^THROUGHLINE_(?:SESSION|PROJECT|RESULT_ID|CALL|AUTOSTART)$/;
 
-/** Says if a server that was started could not have the port that it should have. */
 export function portNote({ url }: Pick<RunningUp, 'url'>, wanted = DEFAULT_PORT): string | undefined {
   const port = Number(new URL(url).port);
   return port === wanted ? undefined : `port ${wanted} is in use; your server is on port ${port}`;

@@ -32,7 +32,6 @@ export function doctorCommand(program: Command): void {
     });
 }
 
-/** Rejected credentials are a finding like any other. */
 async function examination(cli: Cli): Promise<Finding[]> {
   const { replicas, ackWaitMs, requestTimeoutMs } = cli.config;
   const expected = { replicas, ackWaitMs, requestTimeoutMs, version: VERSION, now: Date.now };

@@ -24,7 +24,6 @@ import { hookRemarks } from './unsent-command.js';
 
 type FactsOptions = Flags<'files' | 'json' | 'all'> & Texts<'text' | 'id'>;
 
-/** The maximum of one request. */
 const PAGE = 200;
 
 export function factsCommand(program: Command): void {
@@ -136,12 +135,10 @@ export function recallCommand(program: Command): void {
       const own = given === 1 ? session : sessionIfAny(cli, command, false);
       const wide = all === true ? {} : projectIn(cli, options);
       const isAlone = session !== undefined || (own !== undefined && wide.project === undefined);
-      const reply = await withClient(cli, async (client) => {
-        const ask = (where: object) => client.send('tool.recall', { ...fieldsIn(), query, ...where });
-        const found = await ask(isAlone ? { session: own } : wide);
-        // A session that a command has made belongs to no project yet.
-        return found.sessions === 0 && own !== undefined ? ask({ session: own }) : found;
-      });
+      const where = isAlone ? { session: own } : wide;
+      const reply = await withClient(cli, (client) =>
+        client.send('tool.recall', { ...fieldsIn(), query, ...where }),
+      );
       if (json) return out(JSON.stringify(reply));
       print(cli, showReply('tool.recall', reply, coloursOf(cli)));
       const { items, searched, sessions } = reply;

@@ -47,10 +47,7 @@ function memoryOf(command: Command, given: string | undefined) {
   const session = named ?? found.session;
   let opened: Promise<WatchedClient> | undefined;
   let isStarting = false;
-  /** Ends when what was kept has been sent, or could not be. */
-  let sending: Promise<void> | undefined;
-  /** True if something may be kept that this connection has not sent. */
-  let mayHaveKept = true;
+  let sending = Promise.resolve();
   /** Follows the user to another server, as the hooks of this conversation do. */
   const follow = () => {
     const now = serverOf(command, cli.config);
@@ -77,13 +74,8 @@ function memoryOf(command: Command, given: string | undefined) {
     opened ??= connected();
     const { server } = cli;
     const watched = await within(opened);
-    if (mayHaveKept) {
-      mayHaveKept = false;
-      sending = sendKept(watched.client, server).catch(() => {
-        mayHaveKept = true;
-      });
-    }
     // A call that comes while a kept report is sent must see it, too.
+    sending = sending.then(() => sendKept(watched.client, server)).catch(() => {});
     await sending;
     return watched.client;
   };
@@ -103,19 +95,15 @@ function memoryOf(command: Command, given: string | undefined) {
     return connecting;
   };
   const open = async () => {
-    const at = cli;
     const { openWatchedClient } = await import('./open-client.js');
-    const { autostart: start } = at;
-    const autostart =
-      start &&
-      (async () => {
-        isStarting = true;
-        await start().finally(() => {
-          isStarting = false;
-        });
+    const { autostart: start } = cli;
+    const starting = async () => {
+      isStarting = true;
+      await start?.().finally(() => {
+        isStarting = false;
       });
-    const watched = await openWatchedClient({ ...at, autostart });
-    mayHaveKept = true;
+    };
+    const watched = await openWatchedClient({ ...cli, autostart: start && starting });
     // Hooks open a new session too. If the services do not answer, the tool reports it.
     await openIfNew(watched.client).catch(() => {});
     return watched;
@@ -126,16 +114,16 @@ function memoryOf(command: Command, given: string | undefined) {
   };
   const stateDir = stateDirOf(cli.config.env);
   const log = (line: string) => logHook(stateDir, `mcp: ${line}`, () => serverText(cli.server));
+  const state = hookState(stateDir, log);
   const spoolFor = (server: ServerInUse) => spoolOf(stateDir, installationKey(server), log);
   const sendKept = async (client: ThroughlineClient, server: ServerInUse) => {
     const { flush } = await import('../agents/hooks/send-waiting.js');
     const leftMs = () => cli.config.requestTimeoutMs;
-    await flush({ ...{ state: hookState(stateDir, log), spool: spoolFor(server), log, leftMs } }, client);
+    await flush({ state, spool: spoolFor(server), log, leftMs }, client);
   };
   const keep: Memory['keep'] = async (result) => {
     const kept = { kind: 'result', session, ...result, at: new Date().toISOString() } as const;
     spoolFor(cli.server).keep(cli.config.redact ? await redacted(kept) : kept);
-    mayHaveKept = true;
     // Sent as soon as the server has started.
     void opened?.then(client).catch(() => {});
   };
@@ -144,7 +132,7 @@ function memoryOf(command: Command, given: string | undefined) {
   const claims = new Map<string, string>();
   const isPausedNow = () => pausedFolder(stateDir, process.cwd()) !== undefined;
   const memory = {
-    ...{ ...found, session, client, keep, claims, isPausedNow, state: hookState(stateDir, log) },
+    ...{ ...found, session, client, keep, claims, isPausedNow, state },
     ...(conversation && { conversation }),
   };
   const close = async () => {

@@ -47,27 +47,21 @@ export type Shape = Readonly<Record<string, z.ZodType>>;
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** Says where a command differs from the row of its request. */
 interface RequestCommand<Name extends RequestName> {
-  /** Its words and arguments. Default: those of the row. */
   readonly cli?: string;
   /** Fields that the command sets itself, and does not offer. */
   readonly sets?: Values;
-  /** Fields beside those of the request, for `send`. */
   readonly fields?: Shape;
   /** Says `add a task` of a command. Default: the summary of the request. */
   readonly about?: string;
   /** True for the command that its group runs without another one. */
   readonly isDefault?: boolean;
-  /** Values beside the example of the row. */
   readonly example?: Values;
   /** True for options that are exactly the fields, as prompts write them. */
   readonly exact?: boolean;
   /** Sends the request, or nothing if the person says no. Default: once. */
   readonly send?: (client: ThroughlineClient, request: Values) => Promise<ReplyTo<Name> | undefined>;
-  /** Shows the reply. Default: as `showReply` does. */
   readonly show?: (reply: ReplyTo<Name>, colours: Colors) => readonly string[];
-  /** The note about the reply on standard error. */
   readonly remark?: (reply: ReplyTo<Name>, cli: Cli) => string | undefined;
 }
 
@@ -158,7 +152,6 @@ export function addRequest<Name extends RequestName>(
   if (exact && scope === 'session') command.addOption(new Option('-n, --name <session>').hideHelp());
 }
 
-/** A command with the values of an example: its arguments, its session, then its options. */
 function exampleOf(
   words: string,
   example: Values,
@@ -184,7 +177,6 @@ function exampleOf(
 
 const DECIDER = z.string().optional().describe('Who decides. Default: your name in the team or in git');
 
-/** @throws ThroughlineError `usage` without a terminal */
 export function requirePerson(): void {
   if (!canAsk())
     throw usageError('nothing was changed: only a person does this, at a terminal or on the page');

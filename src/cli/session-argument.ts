@@ -36,7 +36,6 @@ export function sessionGiven(cli: Cli, command: Command, asArgument = true): Tok
   return argument === undefined ? sessionOf(cli, session) : sessionOf(cli, argument, 'session');
 }
 
-/** Returns the session that a command names or uses by default; undefined where there is none. */
 export function sessionIfAny(cli: Cli, command: Command, asArgument = true): Token | undefined {
   const { session } = command.optsWithGlobals<{ session?: string }>();
   const isNamed = (asArgument && command.args.length > 0) || session !== undefined;
@@ -130,14 +129,12 @@ export function projectOption(cli: Cli, project: string): string {
   return project === projectOf(usualProject(cli)) ? '' : ` --project ${project}`;
 }
 
-/** Says so if a project name was normalized to another one. */
 export function noteProject(given: string | undefined): void {
   const project = given === undefined ? undefined : projectOf(given);
   if (project !== given)
     note(`-- the project is ${project}: ${JSON.stringify(given)} is kept under this name`);
 }
 
-/** `12 learnings`, or `200 of 5000 learnings` where a limit left some out. */
 export function shownOf(shown: number, total: number, what: string): string {
   return shown === total ? counted(total, what) : `${shown} of ${counted(total, what)}`;
 }

@@ -29,7 +29,6 @@ const BY_HOOK: Readonly<Record<PromptTrace['kind'], string>> = {
   'session-start': 'a hook adds how to end a turn; ',
 };
 
-/** Shows a stored prompt line by line; with `whole` also what was left out. */
 export async function showPrompt(
   cli: Cli,
   client: ThroughlineClient,

@@ -34,7 +34,6 @@ export type Colors = ReturnType<typeof picocolors.createColors>;
 
 export const NO_COLOURS: Colors = picocolors.createColors(false);
 
-/** The colours of answers: none in a pipe. */
 export function coloursOf(cli: Cli): Colors {
   return picocolors.createColors(coloured(cli));
 }
@@ -261,7 +260,6 @@ export function sessionLines(
   return [heading, ...lines.flatMap((line, at) => [line, ...(shown[at]?.slice(1) ?? [])])];
 }
 
-/** Returns the figures shown after a session's name, status and age, and the lines below them. */
 function linesOf(pc: Colors, session: SessionListed, noFigures: string): string[] {
   if (session.brief) return [noFigures];
   const { title, results, rejected, facts, board, plan, stalled, waiting, unread, found } = session;
@@ -304,7 +302,6 @@ export function timelineCells(pc: Colors, entry: TimelineEntry): Cell[] {
   ];
 }
 
-/** An entry with its session, for lines that come one by one. */
 export function timelineLine(pc: Colors, entry: TimelineEntry, session: Token): string {
   const [at = '', kind = '', ...rest] = timelineCells(pc, entry);
   const padded = typeof kind === 'string' ? kind.padEnd(9) : { ...kind, text: kind.text.padEnd(9) };

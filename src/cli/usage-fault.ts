@@ -99,7 +99,6 @@ function commandsHint(command: Command, given: string): string | undefined {
   return `did you mean ${named.join(', ')}${near.length > MOST ? ' …' : ''}?`;
 }
 
-/** The words of a name, each without the ending of a plural. */
 function wordsOf(name: string): string[] {
   return name
     .toLowerCase()

@@ -26,7 +26,6 @@ export interface ProjectSettings {
   readonly project: string;
   /** Path of a `tasks.md` in the project, from its folder. */
   readonly plan?: string;
-  /** Role of each agent, by its name. */
   readonly agents?: Readonly<Record<string, string>>;
 }
 
@@ -58,7 +57,6 @@ export function removeConnected(stateDir: string, folder: string): void {
 
 const PAUSED = 'paused';
 
-/** Sets whether hooks keep nothing of the conversations in a folder. */
 export function setPaused(stateDir: string, folder: string, paused: boolean): void {
   const place = projectStateDir(stateDir, folder);
   const mark = join(place, PAUSED);

@@ -43,7 +43,6 @@ export function repositoryOf(directory: string, git: string | undefined): Reposi
   };
 }
 
-/** Returns the nearest `.git` up from a folder. */
 export function gitAbove(directory: string): string | undefined {
   for (let folder = resolve(directory); ; folder = dirname(folder)) {
     const git = join(folder, '.git');

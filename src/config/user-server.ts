@@ -16,7 +16,6 @@ export function userStore(stateDir: string): string {
   return join(stateDir, 'server');
 }
 
-/** The server that hooks, commands, MCP servers and clients use. */
 export type ServerInUse =
   /** The user's own one; `running` is missing while it does not run. */
   | { readonly kind: 'own'; readonly store: string; readonly running?: ProvenServer }
@@ -41,7 +40,6 @@ export function ownServer(store: string): ServerInUse & { readonly kind: 'own' }
   return { kind: 'own', store, ...(running !== undefined && { running }) };
 }
 
-/** Returns what a connection needs to reach the server. */
 export function addressOf(server: ServerInUse): NatsAddress {
   if (server.kind === 'own') return { store: server.store };
   return server.kind === 'team' ? server : server.url;
@@ -98,7 +96,6 @@ function joinedTeam(stateDir: string): JoinedServer | undefined {
 /** A user joins with this; a server that asks for nothing needs only the URL. */
 export interface Joining extends Pick<JoinedServer, 'url' | 'as' | 'by'> {
   readonly seed?: string | undefined;
-  /** Authorities in PEM. */
   readonly ca?: string | undefined;
   /** A server that someone else runs may take a user or credentials. */
   readonly access?: NatsAccess | undefined;

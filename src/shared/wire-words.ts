@@ -1,7 +1,5 @@
 import { counted, quoted } from './text.js';
 
-/** The words of the wire as people read them. */
-
 export type Tone = 'good' | 'warn' | 'bad' | 'info' | 'quiet';
 
 const TONES: Readonly<Record<string, Tone>> = {
@@ -15,7 +13,6 @@ const TONES: Readonly<Record<string, Tone>> = {
   rejected: 'bad',
 };
 
-/** Returns the colour of a status or verdict. */
 export function toneOf(word: string): Tone {
   return TONES[word] ?? 'quiet';
 }
@@ -103,12 +100,10 @@ export function claimNote(agent: string | undefined): string {
   return agent === undefined ? '' : ` (${claimedBy(agent)})`;
 }
 
-/** Returns `reviewer needs changes, next: the fixes`. */
 export function cameText(lastOutcome: string, nextAction = ''): string {
   return `${spaced(lastOutcome)}, next: ${nextText(nextAction)}`;
 }
 
-/** Returns the action after a result, to follow `next: `. */
 export function nextText(action: string): string {
   return NEXT[action] ?? spaced(action);
 }

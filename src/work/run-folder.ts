@@ -62,9 +62,7 @@ export function openRunFolder(stateDir: string, directory: string, session: stri
     /** Marks the processes of the run's calls, so that the next run in this checkout finds those that a killed run left. */
     mark,
     ...(before !== undefined && { ended: [before.holder] }),
-    /** Opens the log of a call and replaces an earlier one. */
     log: (name: string) => new CallLog(path(name, 'log')),
-    /** Writes the prompt of a call to a file, and returns its path. */
     prompt(name: string, text: string) {
       writePrivateFile(path(name, 'prompt.md'), text);
       return path(name, 'prompt.md');
@@ -92,7 +90,6 @@ function inUse(holder: string, checkout: string, session: string): ThroughlineEr
   return new ThroughlineError('conflict', message);
 }
 
-/** Reads the record of a run; returns undefined if there is none, or an invalid one. */
 function runIn(record: string): (ProcessIdentity & { readonly holder: string }) | undefined {
   const value = jsonOf(textOrNone(record, MAX_RECORD));
   if (!isObject(value) || typeof value.pid !== 'number' || typeof value.holder !== 'string') return undefined;

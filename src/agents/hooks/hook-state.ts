@@ -17,7 +17,6 @@ export interface TurnNote {
   readonly entry?: TraceEntryInput;
   readonly commit?: string;
   readonly reported?: true;
-  /** The work tree before the turn. */
   readonly tree?: WorkTree;
   /** The sub-agent, by its name, that was given the contract of a role. */
   readonly owes?: { readonly name: string; readonly role: Role };

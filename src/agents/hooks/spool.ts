@@ -132,7 +132,6 @@ export function spoolOf(stateDir: string, installation: string, log: (line: stri
       mkdirSync(starts, { recursive: true, mode: PRIVATE });
       writePrivateFile(startFile(session), prompt);
     },
-    /** Returns that with the time when it came; undefined if none was kept. */
     lastStart(session: string) {
       const at = statSync(startFile(session), { throwIfNoEntry: false })?.mtime;
       return at && { at, prompt: readFileSync(startFile(session), 'utf8') };
@@ -148,7 +147,6 @@ function serverOf(folder: string): string {
 let kept = 0;
 
 export interface SpoolCount {
-  /** Key of the installation. */
   readonly installation: string;
   readonly waiting: number;
   readonly unreadable: number;

@@ -238,7 +238,6 @@ export class InMemorySessionFactStore {
     return (this.#texts.get(textOf(statement)) ?? []).map(({ fact }) => fact);
   }
 
-  /** Valid facts, oldest dispatch first. */
   getValid(): readonly SessionFact[] {
     return this.all().filter((fact) => fact.validTo === undefined);
   }
@@ -255,7 +254,6 @@ export class InMemorySessionFactStore {
     return this.#index;
   }
 
-  /** Number of valid facts. */
   count(): number {
     return this.#valid;
   }
@@ -307,28 +305,23 @@ export class InMemorySessionFactStore {
     return found;
   }
 
-  /** Returns the open questions of a task, in dispatch order. */
   asking(task: string): readonly string[] {
     const asked = this.#groups.get(groupName({ subject: `task:${task}`, relation: RELATIONS.asks })) ?? [];
     return asked.flatMap(({ fact }) => (fact.validTo === undefined && isQuestion(fact) ? fact.object : []));
   }
 
-  /** Returns the number of statements that hold. */
   living(): number {
     return this.#living;
   }
 
-  /** Returns the number of facts of dispatches, closed ones included. */
   size(): number {
     return this.#sayings.size - this.#statements.size;
   }
 
-  /** Returns the number of statements of commands, closed ones included. */
   saidSize(): number {
     return this.#statements.size;
   }
 
-  /** Returns the size of the texts of dispatches in bytes. */
   bytes(): number {
     return this.#bytes;
   }
@@ -362,7 +355,6 @@ export class InMemorySessionFactStore {
     }
   }
 
-  /** Sorts by ascending value, then oldest first. */
   #byValue(maxFacts: number): Saying[] {
     let dear = Math.ceil(DEAR_SHARE * maxFacts);
     // Newest first, so that the oldest of the most valuable exceed their share.
@@ -711,7 +703,6 @@ function isSaid({ note, answer }: SessionFact): boolean {
   return note !== undefined || answer !== undefined;
 }
 
-/** Returns the note or answer of a statement with the text of its correction. */
 function saidIn(
   { note, answer }: SessionFact,
   instead: SessionFact | undefined,

@@ -158,7 +158,6 @@ export function factId({ subject, relation, object }: RecordedFact): string {
   return createFactId(subject, relation, object);
 }
 
-/** Compares ids without hashing. */
 export function saysTheSame(one: RecordedFact, other: RecordedFact): boolean {
   return one.object === other.object && one.subject === other.subject && one.relation === other.relation;
 }
@@ -187,7 +186,6 @@ export function recordedFact(
   return fix === '' ? { ...fact, severity } : { ...fact, severity, fix };
 }
 
-/** Minimum value of an open fact. */
 export const OPEN_VALUE = 2;
 export const MOST_VALUE = 7;
 /** Value of an open rule, and of the word of a person or user. */
@@ -220,7 +218,6 @@ export function bytesOfFact({ subject, relation, object, fix = '' }: RecordedFac
   return Buffer.byteLength(subject) + relation.length + Buffer.byteLength(object) + Buffer.byteLength(fix);
 }
 
-/** Ordered by importance to a reader. */
 export const FACT_GROUPS = [
   'findings',
   'conventions',
@@ -301,7 +298,6 @@ export function isSummary({ relation }: Pick<Told, 'relation'>): boolean {
 }
 
 export const SESSION_CONTEXT_HEADER = '[Session Context]';
-/** Maximum length of a fact's line, in characters. */
 export const MAX_FACT_LINE = 120;
 
 const MAX_SUFFIX = 60;

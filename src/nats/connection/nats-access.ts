@@ -50,7 +50,6 @@ export interface JoinedServer {
   readonly url: string;
   /** Whom the recorded credentials name; without them, those of the environment count. */
   readonly as?: string | undefined;
-  /** Who runs it. */
   readonly by?: string | undefined;
   readonly access: NatsAccess;
 }

@@ -30,7 +30,6 @@ export interface FindOptions {
 
 export interface NatsServerSource {
   readonly path: string;
-  /** `2.15.0` */
   readonly version: string;
   readonly foundBy: 'NATS_SERVER_BIN' | 'PATH' | 'cache' | 'go install' | 'release archive';
 }
@@ -134,7 +133,6 @@ export function goInstallEnvironment(env: Environment, folder: string): Environm
 const DOWNLOAD_TIMEOUT_MS = 3 * 60_000;
 const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
 
-/** Downloads the pinned release archive and verifies its SHA-256. */
 export const releaseArchive: Place = {
   name: 'release archive',
   async look(options) {
@@ -191,7 +189,6 @@ export function executableName(name: string, platform: NodeJS.Platform): string 
   return platform === 'win32' ? `${name}.exe` : name;
 }
 
-/** Returns every executable of that name in the absolute folders of `PATH`, in order. */
 export async function executablesOnPath(name: string, env: Environment): Promise<readonly string[]> {
   // Windows preserves the variable's own spelling.
   const folders = new Set(

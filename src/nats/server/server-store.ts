@@ -62,7 +62,6 @@ export function storeUse(storeDir: string): StoreUse | undefined {
   return isStarted && note.url === undefined ? { ...note, by: 'starter' } : undefined;
 }
 
-/** The server on a store, proven to run as this user. */
 export interface ProvenServer {
   readonly url: string;
   readonly pid: number;
@@ -241,7 +240,6 @@ export function tokenOf(storeDir: string, file = TOKEN_FILE): string | undefined
   return /^[\w-]{16,256}$/.test(token) ? token : undefined;
 }
 
-/** Returns the token of a store, and makes one if it has none. */
 export function keptToken(storeDir: string, file = TOKEN_FILE): string {
   const token = tokenOf(storeDir, file);
   if (token !== undefined) return token;

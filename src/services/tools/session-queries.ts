@@ -219,7 +219,6 @@ function sameFact(state: SessionState, { ref, id }: SessionFact): SessionFact {
   return theFact(state, ref ?? id);
 }
 
-/** @throws ThroughlineError `not_found` or `ambiguous` */
 export function theFact(state: SessionState, id: string): SessionFact {
   const found = factOfId(factsOf(state).all(), id);
   if ('candidates' in found) throw noSuchFact(state.session, id, found.candidates);
@@ -241,7 +240,6 @@ function noSuchFact(session: string, id: string, candidates: readonly string[]):
   );
 }
 
-/** Returns the time of the last change of each file, from stored facts. */
 function lastTouched(state: SessionState): Map<string, string> {
   const last = new Map<string, string>();
   // Facts are sorted by dispatch: the newest wins.
