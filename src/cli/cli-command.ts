@@ -22,7 +22,6 @@ export class Command extends Base {
   }
 }
 
-/** Options of a command, as commander gives them. */
 export type Flags<Name extends string> = { readonly [Option in Name]?: boolean };
 export type Texts<Name extends string> = { readonly [Option in Name]?: string };
 export type Numbers<Name extends string> = { readonly [Option in Name]?: number };

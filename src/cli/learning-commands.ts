@@ -197,7 +197,6 @@ export function proposalFields(pc: Colors, { proposal, learning, similar }: Repl
     .join('\n');
 }
 
-/** `pending`, or `accepted by anna at …`. */
 function decisionText({ status, decidedBy, decidedAt, mergedInto }: Proposal): string {
   if (status === 'pending') return status;
   const merged = mergedInto === undefined ? '' : `, merged into ${shortId(mergedInto)}`;

@@ -26,7 +26,6 @@ interface LogOptions
 
 const LISTED_BY = ['kinds', 'task', 'failed', 'since', 'until'];
 const USUAL = 50;
-/** The maximum of one request. */
 const MOST = 500;
 
 export function logCommand(program: Command): void {
@@ -155,11 +154,9 @@ async function newestOfAll(tools: Tools, project: string | undefined, wanted: Wa
 }
 
 interface TraceOptions extends Flags<'json'>, Texts<'entry' | 'pin'> {
-  /** True lists the intents. */
   readonly trace?: true | string;
 }
 
-/** Intents or sessions of one request. */
 const PAGE = 200;
 
 async function showTrace(cli: Cli, session: Token, options: TraceOptions): Promise<void> {

@@ -13,7 +13,6 @@ export function wholeNumber(low: number, high = Number.MAX_SAFE_INTEGER): (raw: 
   };
 }
 
-/** Units of time, in milliseconds. */
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 const DAY_MS = 86_400_000;
 

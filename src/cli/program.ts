@@ -8,7 +8,6 @@ import { Interrupted, note, out } from './output.js';
 
 /** Columns of the narrowest text beside a list in `--help`. */
 const NARROWEST = 16;
-/** Within a paragraph. */
 const LINE_BREAK = /(?<=\S)\n(?=\S)/g;
 const MORE =
   '\n"throughline help --all" also lists the commands of administrators, such as backup, and of developers.';

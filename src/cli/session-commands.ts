@@ -121,7 +121,6 @@ const WORDS: Readonly<Record<keyof StoredCounts, readonly [one: string, many: st
   learnings: ['entry of learnings', 'entries of learnings'],
 };
 
-/** `1,204 events, 1,198 results`: what is not zero. */
 function inWords(counts: StoredCounts): string {
   const kinds = (Object.keys(WORDS) as (keyof StoredCounts)[]).filter((kind) => counts[kind] > 0);
   const texts = kinds.map((kind) => counted(counts[kind], ...WORDS[kind]));

@@ -2,8 +2,6 @@ import type { PlanProblem, PlanTaskView, RunStatusReply } from '../contracts/pla
 import { clipText, counted, quoted } from '../shared/text.js';
 import { cameText } from '../shared/wire-words.js';
 
-/** A plan, and how far it is, as lines of text for people. */
-
 type PlanNumbers = NonNullable<RunStatusReply['run']>;
 
 export const NO_PLAN = 'no plan: "throughline plan follow" reads one';

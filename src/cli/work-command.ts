@@ -318,7 +318,6 @@ function why(text: string): string {
   return clipText(quoted(text), MAX_WHY);
 }
 
-/** `12 s`, `64 min`. */
 function timeOf(ms: number): string {
   const seconds = Math.round(ms / 1000);
   return seconds < 120 ? `${seconds} s` : `${Math.round(seconds / 60)} min`;

@@ -12,7 +12,6 @@ export interface RunRules {
   readonly maxRounds: number;
   readonly tick: boolean;
   readonly maxTokens?: number | undefined;
-  /** In US dollars. */
   readonly maxCost?: number | undefined;
 }
 
@@ -26,7 +25,6 @@ interface RunView {
   readonly tasks: readonly WorkTask[];
   /** Tasks that another run works on. */
   readonly elsewhere: ReadonlySet<string>;
-  /** Tasks of this run. */
   readonly touched: ReadonlySet<string>;
   /** Approved tasks that this run has finished. */
   readonly closed: ReadonlySet<string>;
@@ -98,7 +96,6 @@ function heldBy(open: readonly WorkTask[]): string {
 
 type Counted = { -readonly [Key in keyof TaskSummary]: TaskSummary[Key] };
 
-/** Summarises a run from its events. */
 export class RunTally {
   readonly #tasks = new Map<string, Counted>();
   #rounds = 0;
@@ -139,7 +136,6 @@ export class RunTally {
     }
   }
 
-  /** Adds the totals of the run. */
   summary(rest: Omit<RunSummary, 'tasks' | 'rounds' | 'findings' | keyof Spent>): RunSummary {
     const tasks = [...this.#tasks.values()];
     return { ...rest, tasks, rounds: this.#rounds, findings: this.#sum('findings'), ...this.spent };

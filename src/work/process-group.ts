@@ -25,10 +25,8 @@ interface GroupCommand {
 export interface GroupEnd {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
-  /** The end of a long output. */
   readonly stdout: string;
   readonly stderr: string;
-  /** Why the command could not be started. */
   readonly fault?: string;
 }
 

@@ -64,7 +64,6 @@ class PlanRunner {
   readonly #reported = new Set<string>();
   readonly #started = performance.now();
   #tasks: readonly WorkTask[] = [];
-  /** The lease of the task in progress. */
   #claimed: { readonly task: string; readonly lease: HeldLease } | undefined;
   #changed: () => Promise<void> = async () => {};
   #plan: string | undefined;

@@ -20,7 +20,6 @@ type Came = RunStatusReply['tasks'][number];
 /** Results of a task that count its rounds. */
 const MOST_RESULTS = 500;
 
-/** Sends a request, and retries temporary failures. */
 export type Asking = <T>(request: (client: ThroughlineClient) => Promise<T>) => Promise<T>;
 
 /** Returns the tasks of a session with their results, those of the plan first. */
@@ -99,7 +98,6 @@ function beginning(known: Came | undefined) {
   };
 }
 
-/** Loads the rounds and the stall of an open task. */
 async function history(ask: Asking, session: string, { task, stalled, dispatches }: Came) {
   const [results, stall] = await Promise.all([
     resultsOf(ask, session, task, dispatches),

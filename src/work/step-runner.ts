@@ -13,7 +13,6 @@ import type { WorkTask } from './task-step.js';
 interface StepTools extends PatientSession {
   readonly session: string;
   readonly project: string | undefined;
-  /** Working folder of agents and checks. */
   readonly directory: string;
   readonly implementer: Agent;
   readonly reviewer: Agent | undefined;
@@ -29,7 +28,6 @@ const GRACE_MS = 15_000;
 const MAX_SHOWN = 4000;
 const MAX_FINDING = 400;
 
-/** Runs one step of a task, and publishes its result. */
 export async function runStep(task: WorkTask, step: Exclude<RunStep, { kind: 'close' }>, tools: StepTools) {
   const { implementer, reviewer, check } = tools;
   if (step.kind === 'implement') {
@@ -142,7 +140,6 @@ async function publish(task: WorkTask, turn: Turn, { body, ...result }: AgentRes
   return undefined;
 }
 
-/** A result that the run makes. */
 type RunResult = { readonly summary?: string; readonly required_fixes?: readonly string[] } & (
   | { readonly status: string }
   | { readonly assessment: string }

@@ -9,7 +9,6 @@ import { stallText } from '../shared/wire-words.js';
  * prompt. If that does not help, a person must decide. A task that asks a person waits for the answer, then takes the step again.
  */
 
-/** A task of a plan or a board, with its results. */
 export interface WorkTask {
   readonly id: string;
   readonly text: string;
@@ -23,7 +22,6 @@ export interface WorkTask {
   readonly hold?: string;
   /** Unfinished tasks that must be done first. */
   readonly waitsFor: readonly string[];
-  /** Number of results with a verdict. */
   readonly results: number;
   readonly last?: OutcomeName;
   /** Questions that no one has answered. */
@@ -79,7 +77,6 @@ export interface AskedQuestion {
   readonly answerWith: string;
 }
 
-/** Returns the open questions of unfinished tasks. */
 export function openQuestions(session: string, tasks: readonly WorkTask[]): AskedQuestion[] {
   return tasks
     .filter(({ isDone }) => !isDone)

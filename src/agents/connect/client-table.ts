@@ -170,7 +170,6 @@ function hookCommand(client: HookClientName): string {
   return `throughline hook ${client}`;
 }
 
-/** Returns the entry of the MCP server for Claude Code, Gemini, Copilot and Cursor. */
 function mcpServer(more: object = {}) {
   return {
     path: ['mcpServers', 'throughline'] as const,
@@ -199,7 +198,6 @@ function itemsOf(client: HookClientName, item: (event: HookEvent) => object) {
   return Object.fromEntries(HOOK_CLIENTS[client].events.map((event) => [event.name, item(event)]));
 }
 
-/** Recognises a hook that runs our command, with any path. */
 function isOurHook(client: HookClientName) {
   return (hook: unknown) =>
     isObject(hook) &&

@@ -18,9 +18,7 @@ import { edited, unlessTooDeep, unusable } from './json-entries.js';
 
 export interface FileChange {
   readonly path: string;
-  /** Undefined for a missing file. */
   readonly before: string | undefined;
-  /** Undefined for a file to remove. */
   readonly after: string | undefined;
   /** Action on the copy of the file before the first edit. */
   readonly backup: 'make' | 'drop' | 'leave';
@@ -29,7 +27,6 @@ export interface FileChange {
   readonly hash?: string;
 }
 
-/** Returns the text of a file; undefined for a missing one. */
 export type ReadText = (path: string) => string | undefined;
 
 export const PROJECT_FILE_NAME = '.throughline.json';
@@ -59,7 +56,6 @@ export function connectPlan(
   ].filter(isChange);
 }
 
-/** Returns the changes that disconnect a client; none if it is not connected. */
 export function removePlan(client: ConnectClientName, where: Where, read: ReadText): FileChange[] {
   const files = CONNECT_CLIENTS[client].files(where).flatMap((file): FileChange[] => {
     const { path } = file;

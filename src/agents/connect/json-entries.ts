@@ -22,7 +22,6 @@ interface JsonLists {
   readonly under: string;
   /** Our item of each list, by the name of the list. */
   readonly items: Readonly<Record<string, unknown>>;
-  /** Recognises our items, in the list or in a list inside an item. */
   readonly isOurs: (item: unknown) => boolean;
   /** Field of an item with a list that may mix our items with others. */
   readonly inner?: string;
@@ -81,7 +80,6 @@ export function hasAny(text: string, { fields, lists = NO_LISTS }: JsonEntries, 
   );
 }
 
-/** Returns the text without our entries, and without objects and lists that only contained them. */
 export function withoutEntries(text: string, { fields, lists = NO_LISTS }: JsonEntries, name: string) {
   let result = text;
   for (const { path, isOurs } of fields) {
@@ -119,14 +117,12 @@ function innerItems(item: unknown, inner: string): readonly unknown[] {
   return Array.isArray(list) ? list : [];
 }
 
-/** Removes a field, and the object around it if that becomes empty. */
 function removed(text: string, path: readonly string[], name: string): string {
   const holder = path.slice(0, -1);
   const isAlone = Object.keys(valueAt(text, holder, name) ?? {}).length === 1;
   return edited(text, isAlone && holder.length > 0 ? holder : path, undefined);
 }
 
-/** Returns the text with a value at a path, or without it if the value is undefined. */
 export function edited(text: string, path: Readonly<JSONPath>, value: unknown): string {
   const unit = /\n([ \t]+)\S/.exec(text)?.[1] ?? '  ';
   const formattingOptions = { insertSpaces: !unit.startsWith('\t'), tabSize: unit.length, eol: eolOf(text) };

@@ -17,7 +17,6 @@ export interface MarkdownBlock {
 }
 
 export interface TomlBlock extends MarkdownBlock {
-  /** Recognises the header of a table of ours. */
   readonly isOurs: (header: string) => boolean;
   /** Lines that depend on where it was written. */
   readonly varies: RegExp;
@@ -47,12 +46,10 @@ export function hasBlock(text: string, block: TomlBlock | MarkdownBlock): boolea
   return found !== undefined && isDeepStrictEqual(fixed(found.inside), fixed(block.text));
 }
 
-/** Returns the text between the marker lines; undefined without them. */
 export function linesOfBlock(text: string): string | undefined {
   return blockIn(text)?.inside;
 }
 
-/** Returns the text without the block. Keeps tables that the user wrote into it. */
 function withoutBlock(text: string, block: TomlBlock | MarkdownBlock, name: string): string {
   const found = blockIn(text);
   if (!('isOurs' in block)) return found === undefined ? text : found.before + found.after;

@@ -39,7 +39,6 @@ function hook(event) {
 const MAX_TEXT = 40_000;
 const short = (_, value) => (typeof value === 'string' ? value.slice(0, MAX_TEXT) : value);
 
-/** A hook of the plugin that ignores errors. */
 const safe = (work) => async (input, output) => {
   try {
     await work(input, output);
@@ -52,7 +51,6 @@ export const Throughline = async ({ client, directory }) => {
   const known = new Map();
   /** Calls of tools go with the next event, so that none starts a process. */
   const took = (session) => ({ calls: session.calls.splice(0) });
-  /** Background work, awaited when opencode ends. */
   const running = new Set();
   let isEnding = false;
 
@@ -83,7 +81,6 @@ export const Throughline = async ({ client, directory }) => {
     return answer ?? {};
   }
 
-  /** Runs work in the background. */
   function later(work) {
     const done = safe(work)().finally(() => running.delete(done));
     running.add(done);

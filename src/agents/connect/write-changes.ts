@@ -18,7 +18,6 @@ const MAX_OWN = 128 * 1024 * 1024;
 
 type Place = Pick<Where, 'scope' | 'project'>;
 
-/** Returns a reader for configuration files; files of a project must be inside it. */
 export function readerOf(place: Place): ReadText {
   return (path) => configText(path, boundsOf(path, place));
 }

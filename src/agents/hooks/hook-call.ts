@@ -12,7 +12,6 @@ const CONTEXT = /^\s*<hook_context>[\s\S]*?<\/hook_context>\s*/;
 /** A call of a tool, as a hook or a transcript describes it. Texts that the client leaves out are empty. */
 export interface ToolCall {
   readonly callId: string;
-  /** Time in ISO 8601. */
   readonly at: string;
   readonly tool: string;
   readonly input: Readonly<Record<string, unknown>>;
@@ -36,7 +35,6 @@ export interface HookCall extends ToolCall {
   /** The user has marked the whole prompt as private: nothing of its turn is kept. */
   readonly isPrivate: boolean;
   readonly message: string | undefined;
-  /** Path of the agent's transcript. */
   readonly transcript: string;
   /** Calls since the event before, from a client that collects them itself. */
   readonly calls: readonly ToolCall[];
@@ -156,12 +154,10 @@ export interface HookTools {
   readonly at: AgentSession;
   readonly state: HookState;
   readonly spool: Spool;
-  /** Time of the event in ISO 8601. */
   readonly now: string;
   /** Connects, once: only what asks the server pays for it. */
   readonly connect: () => Promise<ThroughlineClient>;
   readonly redact: <T>(value: T) => Promise<T>;
-  /** Names the person who works in a folder. */
   readonly person: (directory: string) => string | undefined;
   readonly log: (line: string) => void;
   readonly leftMs: () => number;

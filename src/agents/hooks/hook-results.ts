@@ -58,7 +58,6 @@ interface ResultContext {
   /** True for an id that replaces one that the agent gave. */
   readonly isGiven?: boolean;
   readonly branch?: string | undefined;
-  /** The message without the body. */
   readonly around?: string;
   /** Ids of statements that the agent was shown: any other ends nothing. */
   readonly shown?: readonly string[];

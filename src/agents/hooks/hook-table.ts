@@ -19,7 +19,6 @@ export type Moment =
 type AnswerKind = 'context' | 'input' | 'again';
 
 export interface HookEvent {
-  /** The client's name for it. */
   readonly name: string;
   readonly moment: Moment;
   /** Left out for an event that only tells. */
@@ -31,7 +30,6 @@ export interface HookEvent {
   readonly message?: string;
 }
 
-/** Formats of transcripts from which calls of tools are read. */
 export type TranscriptFormat = 'claude' | 'codex' | 'gemini';
 
 type PayloadFields = Readonly<typeof FIELDS> & {
@@ -83,7 +81,6 @@ const FIELDS = {
   error: 'error',
   message: 'last_assistant_message',
   transcript: 'transcript_path',
-  /** The transcript of a sub-agent that stops. */
   agentTranscript: 'agent_transcript_path',
   /** True, or a count above 0, in an agent that was sent back. */
   again: 'stop_hook_active',

@@ -25,7 +25,6 @@ import { branchesAt, branchFacts, changesSince, GIT_MS } from './turn-files.js';
 
 /** The role as which a turn is published: one that only records. */
 export const [TURN] = rolesOf('note') as [Role];
-/** Characters of a last message that are read. */
 const MAX_MESSAGE = 50_000;
 const MAX_ANSWER = 200;
 /** Characters of a question that stand before its answer: a line of a prompt must hold both. */
@@ -235,7 +234,6 @@ export function agentOf(client: string, conversation: string): string {
   return `${client}:${conversation.slice(0, 8)}`;
 }
 
-/** Returns a prompt as a trace entry, without secrets. */
 export async function requestEntry(
   { prompt, conversation }: HookCall,
   { name, now, redact }: Pick<HookTools, 'name' | 'now' | 'redact'>,

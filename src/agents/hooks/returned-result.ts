@@ -5,7 +5,6 @@ import type { ResultText } from '../../contracts/reading/last-result.js';
 
 export type ReturnedResult =
   | { readonly role: Role; readonly text: string; readonly fault?: string }
-  /** None, and why. */
   | { readonly fault: string };
 
 /** Larger ones are for the service to refuse: the hook only looks at what it may send. */

@@ -20,7 +20,6 @@ export interface HookPlace {
   /** Working directory of the process, and of the agent unless its client says otherwise. */
   readonly directory: string;
   readonly connect: () => Promise<ThroughlineClient>;
-  /** See `HookTools`. */
   readonly person: HookTools['person'];
   readonly log: (line: string) => void;
   readonly leftMs: () => number;
@@ -157,7 +156,6 @@ export async function recordRaw(place: RecordingPlace): Promise<void> {
 /** Faults of the disk and not of the call. */
 const DISK_FAULTS: ReadonlySet<string | undefined> = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EIO']);
 
-/** Time that a hook needs for its own event. */
 const OWN_MS = 100;
 
 /** Names neither the session nor the folder: both come from a repository that nobody has looked at. */

@@ -31,7 +31,6 @@ function keep(call: HookCall, tools: HookTools, running: Running): void {
   tools.state.remember(conversationKey('running', call, tools), JSON.stringify(running));
 }
 
-/** Remembers a task of the agent, and whether the agent itself returned its result. */
 export function noteTask(
   call: HookCall,
   tools: HookTools,

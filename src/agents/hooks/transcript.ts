@@ -59,7 +59,6 @@ function objectsIn(value: unknown): Fields[] {
 const MAX_BYTES = 8 * 1024 * 1024;
 
 interface CallsRead {
-  /** In the order in which they started. */
   readonly calls: readonly ToolCall[];
   /** The next look begins at this byte. */
   readonly end: number;
@@ -115,7 +114,6 @@ function readFrom(path: string, from: number, most = MAX_BYTES) {
   }
 }
 
-/** Bytes of a transcript that are read from its end. */
 const TAIL_BYTES = 256 * 1024;
 /** The rest of a hook's time is for the server. */
 const PUBLISH_MS = 1000;

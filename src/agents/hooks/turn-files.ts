@@ -15,7 +15,6 @@ export interface WorkTree {
   readonly renamed: FilesChanged['renamed'];
 }
 
-/** Longest time that a hook gives to git, in milliseconds. */
 export const GIT_MS = 200;
 const MAX_BYTES = 4 * 1024 * 1024;
 

@@ -69,7 +69,6 @@ async function compiled(
   );
 }
 
-/** `note`: notes and messages between agents. */
 export const noteTool: McpTool<'note'> = async ({ session, agent: by, client: connect }, input) => {
   const client = await connect();
   const content = () => needed(input, 'content', 'what to write down');

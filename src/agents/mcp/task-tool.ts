@@ -9,7 +9,6 @@ import { followOwnPlan } from '../agent-session.js';
 import { type McpInput, type McpTool, type Memory, needed } from './mcp-tools.js';
 import { QUOTED } from './recall-tool.js';
 
-/** `task`: the board of the session, and its plan. */
 export const taskTool: McpTool<'task'> = async (memory, input) => {
   const { session } = memory;
   const client = await memory.client();
@@ -90,7 +89,6 @@ async function changed(client: ThroughlineClient, session: string, input: McpInp
 
 interface Plan {
   readonly status: RunStatusReply;
-  /** Without groups. */
   readonly tasks: readonly PlanTaskView[];
   readonly fault?: string;
 }

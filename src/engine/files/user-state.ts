@@ -65,7 +65,6 @@ export function makePrivateFolder(path: string): void {
   );
 }
 
-/** Returns the names in a folder; none if it does not exist. */
 export function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder);

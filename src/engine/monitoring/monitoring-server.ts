@@ -33,7 +33,6 @@ function json(status: number, body: object): MonitoringPage {
 }
 
 interface MonitoringServer {
-  /** `http://host:port`. */
   readonly url: string;
   stop(): Promise<void>;
 }

@@ -51,7 +51,6 @@ export interface ToolPorts extends Sessions {
   readonly rejected: RejectedStore;
   readonly source: Pick<DispatchSource, 'publish'>;
   readonly lifecycle: Pick<SessionLifecycle, 'archived'>;
-  /** The time of the server. */
   readonly clock: Clock;
   readonly waiters: ConcurrencyLimit;
   readonly afterTimeoutMs: number;

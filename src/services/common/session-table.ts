@@ -55,7 +55,6 @@ export class SessionTable {
   readonly #stale = new Set<KeptRow>();
   readonly #now: () => number;
 
-  /** @param now milliseconds since 1970 */
   constructor(now: () => number) {
     this.#now = now;
   }
@@ -201,7 +200,6 @@ interface SessionFeedOptions {
   readonly log: Pick<SessionActivity, 'activity' | 'follow'>;
   readonly index: SessionIndex;
   readonly logger: Logger;
-  /** The table's clock. */
   readonly now: () => number;
   readonly onReconnect: (listener: () => void) => Unwatch;
 }

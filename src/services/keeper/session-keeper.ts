@@ -23,7 +23,6 @@ interface SessionKeeperOptions {
   readonly archiver: Pick<Archiver, 'settle'>;
   readonly logger: Logger;
   readonly times: QuietTimes;
-  /** The table's clock. */
   readonly now: () => number;
 }
 
@@ -177,7 +176,6 @@ export class QuietSessions {
     return this.#waiting.size;
   }
 
-  /** @param at in milliseconds since 1970 */
   moved(session: Token, at: number): void {
     const waiting = this.#waiting.get(session);
     if (waiting === undefined) this.#waiting.set(session, { first: at, last: at, isUnwritten: true });

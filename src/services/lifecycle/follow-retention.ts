@@ -23,7 +23,6 @@ interface DuePorts {
   /** Resolves once the table is complete. */
   readonly caughtUp: () => Promise<void>;
   readonly lifecycle: Pick<SessionLifecycle, 'archived' | 'forgotten'>;
-  /** The server's clock. */
   readonly now: () => number;
 }
 

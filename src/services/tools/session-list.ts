@@ -29,7 +29,6 @@ interface SessionListOptions {
   readonly reader: Pick<SessionReader, 'load'>;
   readonly lifecycle: Pick<SessionLifecycle, 'archived' | 'unfinished'>;
   readonly logger: Logger;
-  /** The table's clock. */
   readonly now: () => number;
 }
 

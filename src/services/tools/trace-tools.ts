@@ -130,7 +130,6 @@ export function createTraceService({
 
 interface Found {
   readonly entry: StoredEntry;
-  /** ISO 8601. */
   readonly at: string;
   readonly sequence: number;
 }
