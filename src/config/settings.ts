@@ -154,6 +154,7 @@ export const SETTINGS = {
 } as const satisfies Readonly<Record<string, Setting<unknown>>>;
 
 type Settings = typeof SETTINGS;
+/** A variable of the configuration. */
 export type VariableName = Settings[keyof Settings]['variable'];
 export type SettingValues = { readonly [Name in keyof Settings]: ReturnType<Settings[Name]['read']> };
 
