@@ -7,12 +7,14 @@
 //   npm run eval -- contrast                  # which new statements end an older one: see contrast.mjs
 //   npm run eval -- meaning                   # what is found without a shared word: see meaning.mjs
 //   npm run eval -- story                     # what the next agent of a team is told: see story.mjs
+//   npm run eval -- done                      # what prompts show as left to do that is done: see done.mjs
 //   npm run eval -- locomo --data FILE        # what `recall` finds in long conversations: see locomo.mjs
 //
 // turns, contrast, meaning and story have cases that are held out: nobody writes a rule for them. So a failing one is only counted; "--cases" shows it.
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { judgeContrast } from './contrast.mjs';
+import { judgeDone } from './done.mjs';
 import { judgeLocomo } from './locomo.mjs';
 import { judgeMeaning } from './meaning.mjs';
 import {
@@ -46,6 +48,7 @@ const { values: options, positionals } = parseArgs({
 const JUDGED = {
   turns: judgeTurns,
   contrast: judgeContrast,
+  done: judgeDone,
   meaning: judgeMeaning,
   story: judgeStory,
   locomo: judgeLocomo,

@@ -37,6 +37,7 @@ export async function productIn(dist) {
   const words = vectors && new vectors.WordVectors(readFileSync(new URL('words/word-vectors.bin', dist)));
   return {
     emptyState: states.emptyState,
+    factsOf: states.factsOf,
     evolve: evolving.evolve,
     compile: (state, request) =>
       compiler.compilePrompt(state, requests.compileRequest.parse(request), undefined, undefined, words),

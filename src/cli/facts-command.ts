@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { hookState } from '../agents/hooks/hook-state.js';
 import { stateDirOf } from '../config/config.js';
 import { usageError } from '../contracts/errors.js';
+import { statementElsewhere } from '../contracts/names.js';
 import { REQUESTS } from '../contracts/requests.js';
 import { counted } from '../shared/text.js';
 import { restoreCommand } from './board-commands.js';
@@ -15,9 +16,9 @@ import {
   projectIn,
   projectOption,
   requireEvents,
-  sessionFor,
   sessionIfAny,
   shownOf,
+  usualSession,
 } from './session-argument.js';
 import { closing, coloursOf, FACT_HEADINGS, factCells, showReply } from './show-reply.js';
 import { hookRemarks } from './unsent-command.js';
@@ -47,8 +48,10 @@ export function factsCommand(program: Command): void {
       'throughline facts demo --all --json',
     )
     .action(async (_: string | undefined, options: FactsOptions, command: Command) => {
-      const { cli, session } = await sessionFor(command);
-      const { id, files, json, text, all = false } = options;
+      const { id: given, files, json, text, all = false } = options;
+      const elsewhere = statementElsewhere(given);
+      const cli = cliOf(command);
+      const { session, id } = elsewhere ?? { session: await usualSession(cli, command), id: given };
       if (id !== undefined || files) {
         const name = id === undefined ? 'tool.file-list' : 'tool.fact-show';
         const reply = await withClient(cli, (client) => client.send(name, { session, id, text }));

@@ -2,7 +2,7 @@ import { Argument, Option } from 'commander';
 import { z } from 'zod';
 import { personName } from '../config/person-name.js';
 import { usageError } from '../contracts/errors.js';
-import type { Token } from '../contracts/names.js';
+import { statementElsewhere, type Token } from '../contracts/names.js';
 import type { RegisteredRequest, RequestScope } from '../contracts/request-row.js';
 import { REQUEST_NAMES, type ReplyTo, type RequestName, rowOf, TOOL_NAMES } from '../contracts/requests.js';
 import { TASK_STATUSES } from '../contracts/task-events.js';
@@ -111,7 +111,15 @@ export function addRequest<Name extends RequestName>(
   else command.option('--json', 'print the whole reply as JSON');
   const ownerIn = async (cli: Cli): Promise<{ readonly session?: Token }> => {
     const given = command.opts<ProjectOptions & { session?: Token; name?: string }>();
-    const { session } = given;
+    const [id] = places;
+    // As prompts print a statement of another session.
+    const elsewhere = id === 'id' || id === 'task' ? statementElsewhere(command.args[0]) : undefined;
+    const { session = elsewhere?.session } = given;
+    if (elsewhere !== undefined && scope === 'session') {
+      if (session !== elsewhere.session)
+        throw usageError(`which session, ${elsewhere.session} or ${session}? Name one`);
+      return { session, [id as string]: elsewhere.id };
+    }
     if (exact && scope === 'session') return { session: sessionOf(cli, session ?? given.name) };
     if (scope === 'session') return { session: await usualSession(cli, command, asArgument) };
     if (!isOfProject) return session === undefined ? {} : { session };
@@ -125,7 +133,7 @@ export function addRequest<Name extends RequestName>(
     .action(async () => {
       const cli = cliOf(command);
       const owner = await ownerIn(cli);
-      const given = { ...owner, ...fieldsIn(), ...sets };
+      const given = { ...fieldsIn(), ...owner, ...sets };
       const request = isSpoken ? spoken(cli, given, row, exact) : isEnding ? unattended(given) : given;
       const reply = await withClient(cli, async (client) => {
         if (begins && owner.session !== undefined) await openInFolder(cli, owner.session, client);

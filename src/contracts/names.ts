@@ -29,6 +29,12 @@ export function token(value: unknown, field: string): Token {
   );
 }
 
+/** Returns the session and the id of a statement as prompts print one of another session: `web/M7`. */
+export function statementElsewhere(given: unknown): { session: Token; id: string } | undefined {
+  const [, session = '', id = ''] = /^([^/]+)\/([MN]\d[\d.v]*)$/i.exec(`${given}`) ?? [];
+  return isToken(session) ? { session, id } : undefined;
+}
+
 function quotedName(value: string): string {
   return value.length <= MAX_QUOTED ? JSON.stringify(value) : `a text of ${value.length} characters`;
 }

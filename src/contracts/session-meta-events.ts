@@ -76,7 +76,11 @@ export const noteEvents = [
     content: string('The text.').optional(),
     type: oneOf('The kind of note.', NOTE_TYPES).optional(),
   }),
-  eventOf('note.deleted', { note: noteKey, by: string('Who removed it.').exactOptional() }),
+  eventOf('note.deleted', {
+    note: noteKey,
+    by: string('Who removed it.').exactOptional(),
+    person: mark('A person did, and not an agent.'),
+  }),
 ] as const;
 
 export const inboxEvents = [

@@ -219,8 +219,8 @@ export function describeFile({ reasons: _, why: __, ...file }: LikelyFile): Comp
 }
 
 export function describeFact({ fact, score, tokens }: RankedFact): CompiledFact {
-  const { subject, relation, object, sourceTaskId: taskId, severity, fix, id, eventSequence } = fact;
-  const words = defined({ subject, relation, object, taskId, severity, fix });
+  const { subject, relation, object, sourceTaskId: taskId, severity, fix, id, ref, eventSequence } = fact;
+  const words = defined({ subject, relation, object, taskId, severity, fix, ref });
   return { ...words, id, dispatch: fact.sourceSequence, eventSequence, score: rounded(score), tokens };
 }
 
@@ -263,7 +263,7 @@ const WHY: Readonly<Record<string, string>> = {
   next: 'progress of plan and board, and unread messages',
   kept: 'statements of the last turn, so that a wrong one is corrected',
   rules: 'rules that hold, the newest first',
-  decided: 'decisions and conventions that hold, the newest first',
+  decided: 'decisions that hold, the newest first',
   found: 'causes that hold, the newest first',
   noted: 'notes that hold, the newest first',
   open: 'waits for a fix, a person or a later agent',

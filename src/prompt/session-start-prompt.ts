@@ -3,7 +3,13 @@ import { kindOf, type Origin } from '../contracts/kinds.js';
 import { RELATIONS } from '../contracts/relations.js';
 import type { LearningsReport } from '../contracts/replies/compile-reply.js';
 import { isAnswered, isSentBack, plainBlockers, signalsOf } from '../ledger/task-ledger.js';
-import { groupOf, isElsewhere, rankOf, type SessionFact } from '../memory/facts/fact-types.js';
+import {
+  type FactGroup,
+  groupOf,
+  isElsewhere,
+  rankOf,
+  type SessionFact,
+} from '../memory/facts/fact-types.js';
 import { contradicts, keptLines } from '../memory/facts/statements.js';
 import { compactProposals, formatCompactProposals } from '../memory/learnings/learnings-state.js';
 import { isRoutine } from '../memory/search/tokens.js';
@@ -114,7 +120,7 @@ export const SESSION_START: PromptDescriptor<
     const newest = results.slice(0, MAX_LAST);
     const statements: Record<StatedSection, Stated[]> = {
       decided: decisionsOf(holding, newest),
-      rules: statedAs(holding, RELATIONS.rule),
+      rules: rulesOf(holding),
       tried: triedOf(state, holding, newest),
       found: statedAs(holding, RELATIONS.found),
       open: openOf(state, holding, results),
@@ -321,14 +327,25 @@ function keptOf(state: SessionState): string[] {
   return kept.length === 0 ? [] : [kept.map((line) => line.split(':', 1)).join(', ')];
 }
 
-/** Returns the decisions and conventions that hold and that the shown results do not say, newest first. */
+/** Returns the decisions that hold and that the shown results do not say, newest first. */
 function decisionsOf(holding: readonly SessionFact[], shown: readonly PastResult[]): Stated[] {
-  const facts = holding
-    .filter((fact) => fact.history !== true && ['decisions', 'conventions'].includes(groupOf(fact)))
-    .filter(({ relation }) => relation !== RELATIONS.rule)
-    .filter(({ object }) => !shown.some(({ summary }) => summary.object.includes(object.slice(1))))
-    .map((fact) => ({ text: statementText(fact, fact.sourceTaskId), fact }));
-  return distinct(facts.reverse());
+  const isShown = ({ object }: SessionFact) =>
+    shown.some(({ summary }) => summary.object.includes(object.slice(1)));
+  return inWords(ofGroup(holding, 'decisions').filter((fact) => !isShown(fact)));
+}
+
+/** Returns the rules that hold, newest first. One that a review still asks for is open. */
+function rulesOf(holding: readonly SessionFact[]): Stated[] {
+  const asked = new Set(ofGroup(holding, 'findings').map(({ object }) => object));
+  return inWords(ofGroup(holding, 'conventions').filter(({ object }) => !asked.has(object)));
+}
+
+function ofGroup(holding: readonly SessionFact[], group: FactGroup): SessionFact[] {
+  return holding.filter((fact) => fact.history !== true && groupOf(fact) === group);
+}
+
+function inWords(facts: readonly SessionFact[]): Stated[] {
+  return distinct(facts.toReversed().map((fact) => ({ text: statementText(fact, fact.sourceTaskId), fact })));
 }
 
 function statedAs(

@@ -232,6 +232,7 @@ describe('what agents leave for each other by MCP', () => {
 
   it('an agent lists statements, and corrects, retracts and restores those of agents', async () => {
     const session = newSession('stated');
+    await system.client.tools.sessionOpen({ session, project: session });
     await using agent = await connectMcp(STDIO, { session, env, cwd });
     const note = async (given: Record<string, unknown>) => (await agent.call('note', given)).text;
     await note({ action: 'decision', content: 'Ports come from the file' });
@@ -240,9 +241,15 @@ describe('what agents leave for each other by MCP', () => {
       'N1v2 decision: Ports are fixed',
     );
     expect(await note({ action: 'retract', id: 'N1v2' })).toContain('N1v2 decision, past: Ports are fixed');
-    await note({ action: 'restore', id: 'N1' });
+    await note({ action: 'restore', id: `${session}/N1` });
+    const { learnings, proposals } = system.client;
+    const { proposal } = await learnings.propose({ project: session, content: 'Errors name the line' });
+    await proposals.accept({ project: session, id: proposal.id, by: 'ann', person: true });
     const facts = await note({ action: 'facts' });
-    expect(facts).toContain('2 of 2:\nN2 decision, person: Use biome\nN1 decision: Ports come from the file');
+    expect(facts).toContain(
+      '2 of 2:\nN2 decision, person: Use biome\nN1 decision: Ports come from the file\n',
+    );
+    expect(facts).toMatch(/\nLearnings of the project, 1 of 1:\n\w+: Errors name the line$/);
     expect(await note({ action: 'retract', id: 'N2' })).toContain('only a person changes it');
   });
 

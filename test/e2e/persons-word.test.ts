@@ -39,8 +39,9 @@ it('an agent changes its own notes, and none of a person', async () => {
   expect(await change('N1')).toEqual([1, 1, 1, 1, 1]);
   expect(await facts()).toContain('ISO 8601');
   expect((await agent('note', 'edit', 'N2', '--content', 'Tests need podman', ...here)).code).toBe(0);
-  expect((await person('facts', 'retract', 'N2', ...here)).code).toBe(0);
+  expect((await person('facts', 'retract', `${session}/N2`)).code).toBe(0);
   expect((await person('facts', 'retract', 'N2', ...here)).stderr).toContain('ended before: retracted by');
+  expect((await agent('facts', '--id', `${session}/N2`)).stdout).toContain('podman');
   expect((await agent('facts', 'restore', 'N2', ...here)).stderr).toContain('withdrawn by a person');
   expect((await person('note', 'edit', 'N1', '--content', 'Dates are RFC 3339', ...here)).code).toBe(0);
   expect((await person('note', 'rm', 'N1', ...here)).code).toBe(0);

@@ -164,6 +164,21 @@ describe('a session start', () => {
     ]);
   });
 
+  it('a session start shows the rules of reviews as rules, all of them; one that is still to be fixed is open', () => {
+    const played = new Played();
+    const rules = Array.from({ length: 7 }, (_, at) => `Always close the socket of module ${at}`);
+    played.foldWhole(recorded(1, reviewer({ task_id: '4', required_fixes: rules })));
+    const { prompt } = compilePrompt(played.state, start());
+    expect(prompt).toContain('Open: task 4 must be fixed: Always close the socket of module 0');
+    expect(prompt).not.toMatch(/^(?:Rules|Decided):/m);
+    const approved = reviewer({ task_id: '4', assessment: 'approved', required_fixes: [] });
+    played.foldWhole(recorded(2, approved));
+    const then = compilePrompt(played.state, start()).prompt;
+    const [shown = ''] = /^Rules: .*/m.exec(then) ?? [];
+    for (const rule of rules) expect(shown).toContain(rule);
+    expect(then).not.toContain('Decided:');
+  });
+
   it('what a task tried in vain is in later starts and prompts, before work that succeeded, and no attempt ends another', () => {
     const played = new Played();
     const results = [

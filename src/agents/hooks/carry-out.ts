@@ -243,12 +243,15 @@ async function linesFor(call: HookCall, tools: HookTools, client: ThroughlineCli
   const known = tools.state.recall(key) ?? '';
   const fitting = facts.filter((fact) => fact.taskId !== task && (words.get(fact.id) ?? 0) >= SHARED_WORDS);
   const lines = [
-    ...fitting.map(({ subject, relation, object, taskId }) =>
-      subject === `task:${taskId}` ? `${object} (${taskId})` : `${subject} ${relation} ${object}`,
-    ),
-    ...learnings.map(({ content }) => content),
+    ...fitting.map(({ subject, relation, object, taskId, ref }) => {
+      const text =
+        subject === `task:${taskId}` ? `${object} (${taskId})` : `${subject} ${relation} ${object}`;
+      // The agent can name it then, as what a decision replaces.
+      return `${quoted(text)}${ref === undefined ? '' : ` [${ref}]`}`;
+    }),
+    ...learnings.map(({ content }) => quoted(content)),
   ].filter((line) => !known.includes(line.slice(0, KNOWN_BY)));
-  const shown = lines.slice(0, MAX_LINES - 1).map((line) => `- ${quoted(line)}`);
+  const shown = lines.slice(0, MAX_LINES - 1).map((line) => `- ${line}`);
   tools.state.remember(key, [known, ...shown].join('\n'));
   return shown.length === 0
     ? undefined

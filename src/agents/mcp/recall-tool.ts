@@ -1,7 +1,7 @@
 import { ThroughlineError } from '../../contracts/errors.js';
 import type { FoundFact } from '../../contracts/fact-requests.js';
 import { STATEMENT_KINDS } from '../../contracts/kinds.js';
-import { projectOf } from '../../contracts/names.js';
+import { projectOf, statementElsewhere } from '../../contracts/names.js';
 import type { CompileReply } from '../../contracts/replies/compile-reply.js';
 import type { Note } from '../../memory/facts/fact-types.js';
 import type { InboxMessage } from '../../memory/session/session-state.js';
@@ -69,8 +69,9 @@ async function compiled(
   );
 }
 
-export const noteTool: McpTool<'note'> = async ({ session, agent: by, client: connect }, input) => {
+export const noteTool: McpTool<'note'> = async ({ session: own, agent: by, client: connect }, given) => {
   const client = await connect();
+  const { session = own, ...input } = { ...given, ...statementElsewhere(given.id) };
   const content = () => needed(input, 'content', 'what to write down');
   switch (input.action) {
     case 'note':
@@ -103,8 +104,11 @@ export const noteTool: McpTool<'note'> = async ({ session, agent: by, client: co
     }
     case 'facts': {
       const asked = { session, kind: [...STATEMENT_KINDS], text: input.content, limit: MAX_STATEMENTS };
-      const { facts, total } = await client.tools.factFind(asked);
-      return [`${QUOTED} ${facts.length} of ${total}:`, ...facts.map(statementLine)].join('\n');
+      const { facts, total, learnings } = await client.tools.factFind(asked);
+      const learned = (learnings?.newest ?? []).map(({ id, content }) => `${id}: ${quoted(content)}`);
+      const title = learnings && `Learnings of the project, ${learned.length} of ${learnings.total}:`;
+      const lines = [...facts.map(statementLine), ...(title === undefined ? [] : [title]), ...learned];
+      return [`${QUOTED} ${facts.length} of ${total}:`, ...lines].join('\n');
     }
     case 'retract':
     case 'restore':

@@ -16,7 +16,7 @@ export const REPAIRS = {
   severity: 'had no known severity',
   skipped: 'could not be read and was skipped',
   clipped: 'was too long and was cut',
-  lines: 'labelled lines beyond the limit were left out',
+  lines: 'labelled lines were cut, or left out beyond the limit',
 } as const satisfies Readonly<Record<string, string>>;
 
 export type RepairKind = keyof typeof REPAIRS;

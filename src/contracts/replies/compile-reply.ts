@@ -48,6 +48,7 @@ const factFields = {
   ...saidFields,
   taskId: string('Task of its result.'),
   id: string('Id of the fact, a hash of its text.'),
+  ref: string('Id of the statement, such as M7; absent for other facts.').exactOptional(),
   dispatch: place('Sequence of its result in the DISPATCH stream.'),
   eventSequence: place("Sequence of its event in the session's stream."),
   score: z.number().describe("Share of the query's words that it contains, 0 to 1."),

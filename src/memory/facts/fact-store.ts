@@ -206,13 +206,20 @@ export class InMemorySessionFactStore {
     }
   }
 
-  /** Ends the statements of commands that fit, the last of which can be restored; what they ended holds again. */
-  unsay(fits: (fact: SessionFact) => boolean, by: Closing): void {
+  /**
+   * Ends the statements of commands that fit, the last of which can be restored; what they ended holds again. What a person
+   * takes back, only a person brings back.
+   */
+  unsay(fits: (fact: SessionFact) => boolean, by: Closing, isOfPerson = false): void {
     for (const saying of this.#statements) {
       const { ref, ends = [], validTo } = saying.fact;
       if (validTo !== undefined || !fits(saying.fact)) continue;
       this.#invalid(saying.fact);
       saying.fact = closed(saying.fact, by);
+      if (isOfPerson) {
+        saying.fact = { ...saying.fact, retracted: { by: by.ended?.by ?? '', at: by.at } };
+        this.#hasRetracted = true;
+      }
       for (const { id } of ends) {
         const before = this.#refs.get(id);
         if (before !== undefined && before.fact.ended?.by === ref) this.#reopen(before, undefined);
@@ -308,6 +315,16 @@ export class InMemorySessionFactStore {
   asking(task: string): readonly string[] {
     const asked = this.#groups.get(groupName({ subject: `task:${task}`, relation: RELATIONS.asks })) ?? [];
     return asked.flatMap(({ fact }) => (fact.validTo === undefined && isQuestion(fact) ? fact.object : []));
+  }
+
+  /** Returns the open questions of conversations, the newest first. */
+  askedInTurns(): readonly SessionFact[] {
+    const isOpen = ({ validTo, history, sourceRole }: SessionFact) =>
+      validTo === undefined && history === undefined && kindOf(sourceRole).part === 'note';
+    return inOrder(this.#questions)
+      .map(({ fact }) => fact)
+      .filter(isOpen)
+      .reverse();
   }
 
   living(): number {
@@ -489,7 +506,7 @@ export class InMemorySessionFactStore {
     const { fact } = saying;
     if (fact.sourceSequence >= done.sequence || fact.origin === 'person' || isClosedBy(fact, done.sequence))
       return;
-    if (isDoneBy(saying.actionWords, fact.sourceTaskId, done))
+    if (isDoneBy(saying.actionWords, fact, done))
       this.#close(saying, { ...done, ended: { by: done.task, how: 'done' } });
   }
 

@@ -255,7 +255,8 @@ export function groupOf({ relation, tags }: Told): FactGroup {
     default:
   }
   if (SUMMARIES.has(relation) || OUTCOMES.has(relation)) return 'work';
-  if (relation === RELATIONS.convention || tags.includes('convention')) return 'conventions';
+  const isRule = relation === RELATIONS.convention || relation === RELATIONS.rule;
+  if (isRule || tags.includes('convention')) return 'conventions';
   if (tags.includes('decision') || DECIDES.test(relation)) return 'decisions';
   if (relation === RELATIONS.suggested) return 'requirements';
   return 'facts';

@@ -120,7 +120,7 @@ export function stated(
       if (ends.some((end) => end.id === id)) continue;
       const why = whyNot(fact, target, dispatch);
       if (target === undefined || why !== undefined) {
-        vain(name.trim().toUpperCase(), why);
+        vain(id || name.trim(), why);
         continue;
       }
       const isAnswer = statementKind(target) === 'question';

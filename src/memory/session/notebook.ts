@@ -50,7 +50,10 @@ export function evolveNotebook(state: SessionState, event: NotebookEvent, sequen
         ...(by !== undefined && { origin: 'person' as const, by }),
         ...{ note, ...(ends !== undefined && { ends }), ...(scope !== undefined && { scope }) },
       };
-      state.dispatches.change(({ facts }) => facts.say(fact));
+      state.dispatches.change(({ facts }) => {
+        facts.say(fact);
+        facts.evict(state.limits.maxFacts, newest);
+      });
       return;
     }
     case 'note.edited': {
@@ -71,8 +74,8 @@ export function evolveNotebook(state: SessionState, event: NotebookEvent, sequen
     }
     case 'note.deleted':
       state.dispatches.change(({ facts }) => {
-        const { note: id, by = 'a person or an agent' } = event.data;
-        facts.unsay(({ note }) => note?.id === id, { ...newest, ended: { by, how: 'removed' } });
+        const { note: id, by = 'a person or an agent', person } = event.data;
+        facts.unsay(({ note }) => note?.id === id, { ...newest, ended: { by, how: 'removed' } }, person);
       });
       return;
     case 'question.answered': {
@@ -85,6 +88,7 @@ export function evolveNotebook(state: SessionState, event: NotebookEvent, sequen
             facts.end(before, { sequence: fact.sourceSequence, at, ended: { by: ref, how: 'replaced' } });
         const given = { task, questions, answer, by, ...(agent && { agent }), at };
         facts.say({ ...fact, ...(agent === undefined && { origin: 'person' as const }), answer: given });
+        facts.evict(state.limits.maxFacts, newest);
       });
       return;
     }

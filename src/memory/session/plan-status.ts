@@ -170,21 +170,30 @@ type Needs = Pick<Figures, 'stalled' | 'waiting' | 'asks' | 'working'>;
 type Status = Omit<RunStatusReply, 'sequence' | 'degraded' | 'lists' | 'findings' | keyof Needs>;
 
 /**
- * Returns what needs a person and who works, in one place for the list of sessions, the status of a session, its log, and the inspector: stalled tasks,
- * and what waits: open questions first, then messages to a person, halted reviews, unreadable results, blocked tasks, and the
- * plan. A session that is completed or archived needs no one.
+ * Returns what needs a person and who works, for every surface: stalled tasks, and what waits: open questions of tasks, then of
+ * conversations, messages to a person, halted reviews, unreadable results, blocked tasks, and the plan. A session that is
+ * completed or archived needs no one.
  */
 function needsOf(status: Status, state: SessionState): Needs {
   const { board, notebook } = state;
   const { session } = status;
   if (session.status !== 'open' || session.archived !== undefined)
     return { stalled: [], waiting: [], asks: [], working: [] };
-  const asks = status.tasks.flatMap(({ task, questions = [] }) =>
-    questions.map(({ text, options = [], default: usual }) => ({
-      ...{ task, text, ...(options.length > 0 && { options }) },
-      ...(usual !== undefined && { default: usual }),
-    })),
-  );
+  const names = new Set(status.tasks.map(({ task }) => task));
+  const inTurns = factsOf(state)
+    .askedInTurns()
+    .flatMap(({ ref, sourceTaskId: task, object: text }) =>
+      ref === undefined || names.has(task) ? [] : { task: ref, text },
+    );
+  const asks = [
+    ...status.tasks.flatMap(({ task, questions = [] }) =>
+      questions.map(({ text, options = [], default: usual }) => ({
+        ...{ task, text, ...(options.length > 0 && { options }) },
+        ...(usual !== undefined && { default: usual }),
+      })),
+    ),
+    ...inTurns,
+  ];
   return {
     stalled: stalledTasks(status),
     waiting: waitingFor(status, asks, board.tasks.values(), notebook),
@@ -217,6 +226,7 @@ function waitingFor(
   const onBoard = [...board].filter(({ id, status }) => status === 'blocked' && !listed.has(id));
   const waiting = [
     ...asks.map(({ task, text, default: usual }) => {
+      if (!tasks.some((each) => each.task === task)) return `question ${task}: ${text}`;
       const until = usual === undefined ? '' : `; it goes on with ${JSON.stringify(usual)}`;
       return `task ${task} asks: ${text}${until}`;
     }),

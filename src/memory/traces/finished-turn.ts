@@ -2,7 +2,7 @@ import type { RecordedEntry } from '../../contracts/trace-entry.js';
 import { clipText, distinctTexts, named, oneLine, withoutEnd } from '../../shared/text.js';
 import { ANSWERED, BY_USER } from '../../shared/wire-words.js';
 import { type LabelledLines, labelledLines, withoutLabelled } from './labelled-lines.js';
-import { decided, paragraphsOf, sentencesOf } from './sentences.js';
+import { decided, paragraphsOf, sentencesOf, tellingWords } from './sentences.js';
 import {
   isFinding,
   isLeftOpen,
@@ -145,18 +145,6 @@ function statementsOf(
     requests,
     authored: [...choices, ...rules, ...requests],
   };
-}
-
-const WORDS = /[\p{L}\p{N}_#+]+(?:['’]\p{L}+)?/gu;
-const DENYING =
-  /^(?:no|not|never|cannot|instead|rather|\p{L}+n['’]t|nie|niemals|nicht|kein\p{L}*|statt|nunca|jamás|jamais|pas|não)$/u;
-const TELLING_NOTHING =
-  /^(?:an?|the|of|than|for|in|on|to|and|we|is|are|be|it|do|does|please|always|use|uses|used|using|must|should|shall|will|der|die|das|den|dem|eine?|immer|bitte|el|la|los|las|siempre|les?|toujours|os?|as|sempre)$/;
-
-/** The words of a text that tell something. All that deny are one: "never", "not", "instead of". */
-function tellingWords(text: string): string[] {
-  const words = (text.toLowerCase().match(WORDS) ?? []).filter((word) => !TELLING_NOTHING.test(word));
-  return words.map((word) => (DENYING.test(word) ? 'not' : word));
 }
 
 /**

@@ -2,9 +2,9 @@ import type { FactTag } from '../../contracts/kinds.js';
 import { lastResult, type ResultText } from '../../contracts/reading/last-result.js';
 import { LINES_LEFT_OUT } from '../../contracts/reading/repairs.js';
 import { RELATIONS } from '../../contracts/relations.js';
-import { clipText, distinctTexts, oneLine } from '../../shared/text.js';
+import { clipText, distinctTexts, isObject, oneLine, oneSpelling } from '../../shared/text.js';
 import { BY_USER } from '../../shared/wire-words.js';
-import { withoutCode } from './sentences.js';
+import { tellingWords, withoutCode } from './sentences.js';
 
 /**
  * Reads the labelled lines at the end of an agent's message, by which it says what later agents must know:
@@ -24,7 +24,7 @@ export interface LabelledLines {
   readonly settled: readonly string[];
   /** By text: ids of the statements that it ends. */
   readonly replaces: ReadonlyMap<string, readonly string[]>;
-  /** Number of lines beyond the limit. */
+  /** Number of lines that are cut, or beyond the limit. */
   readonly leftOut: number;
 }
 
@@ -80,7 +80,12 @@ export function labelledLines(message: string): LabelledLines | undefined {
     isOpen = label !== undefined || (isOpen && last !== undefined && isBelow(line, last.indent));
   }
   const statements = items
-    .map(({ label, ids, text }) => ({ label, ids, text: plain(text) }))
+    .map(({ label, ids, text }) => ({ label, ids, whole: plain(text) }))
+    .map(({ whole, ...item }) => ({
+      ...item,
+      text: clipText(whole, MAX_TEXT),
+      isCut: whole.length > MAX_TEXT,
+    }))
     .filter(({ label, ids, text }) => !NOTHING.test(text) && (label !== 'settled' || ids.length > 0));
   if (statements.length === 0) return undefined;
   type Kind = Exclude<keyof LabelledLines, 'leftOut' | 'replaces'>;
@@ -94,7 +99,8 @@ export function labelledLines(message: string): LabelledLines | undefined {
     found[kind === 'open' && /[?？]$/.test(text) ? 'questions' : kind].push(text);
   }
   for (const [kind, texts] of Object.entries(found)) found[kind as Kind] = [...distinctTexts(texts)];
-  return { ...found, replaces, leftOut: Math.max(0, statements.length - MAX_LINES) };
+  const isLost = ({ isCut }: { readonly isCut: boolean }, at: number) => isCut || at >= MAX_LINES;
+  return { ...found, replaces, leftOut: statements.filter(isLost).length };
 }
 
 /** A message without its labelled lines and what is indented below them. */
@@ -139,25 +145,50 @@ export function factsOfLines(lines: StatedLines, task: string, suggested: readon
 }
 
 /**
- * Adds the labelled lines of a message to the result that the message holds. What the result says in the same words is not
- * added. Open points are follow-up actions of a result with a status; any other suggests them.
+ * Adds the labelled lines of a message to the result that the message holds. A line in the words of a fact, an action or a
+ * question is one statement with it. Open points are follow-up actions of a result with a status; any other suggests them.
  */
 export function withLines<Result extends object>(result: Result, message: string, task: string): Result {
   const lines = labelledLines(message);
   if (lines === undefined) return result;
-  const said = JSON.stringify(result).toLowerCase();
-  const isNew = (text: string) => !said.includes(JSON.stringify(text).slice(1, -1).toLowerCase());
-  const { facts = [], follow_up_actions: actions = [] } = result as Readonly<Record<string, unknown>>;
+  const fields = result as Readonly<Record<string, unknown>>;
+  const given = [fields.facts ?? []].flat();
+  const actions = [fields.follow_up_actions ?? []].flat();
+  const others = [
+    ...actions,
+    fields.questions ?? [],
+    fields.status === 'failed' ? fields.summary : [],
+  ].flat();
+  const said = new Set(others.flatMap((other) => sayings(isObject(other) ? other.text : other)));
+  const isNew = (text: string) => !said.has(sayings(text)[0] ?? '');
   const [open, suggested] = 'status' in result ? [lines.open.filter(isNew), []] : [[], lines.open];
-  const stated = factsOfLines(lines, task, suggested).filter(
-    ({ object, replaces }) => replaces || isNew(object),
-  );
+  const stated = factsOfLines(lines, task, suggested);
+  const repeated = new Set<unknown>();
+  const facts = given.map((fact) => {
+    if (!isObject(fact)) return fact;
+    const known = sayings(fact.object, fact.subject);
+    const isSame = ({ object, relation }: (typeof stated)[number]) =>
+      relation !== RELATIONS.settled && known.includes(sayings(object)[0] ?? '');
+    const line = stated.find(isSame);
+    repeated.add(line);
+    return line?.replaces ? { ...fact, replaces: [fact.replaces ?? [], line.replaces].flat() } : fact;
+  });
+  const added = stated.filter((line) => !repeated.has(line) && (line.replaces || isNew(line.object)));
   return {
     ...result,
-    ...(stated.length > 0 && { facts: [facts, stated].flat() }),
-    ...(open.length > 0 && { follow_up_actions: [actions, open].flat() }),
+    ...(facts.length + added.length > 0 && { facts: [...facts, ...added] }),
+    ...(open.length > 0 && { follow_up_actions: [...actions, ...open] }),
     ...(lines.leftOut > 0 && { [LINES_LEFT_OUT]: lines.leftOut }),
   };
+}
+
+/** The words that a text tells, alone and with the subject of its fact before or after it. */
+function sayings(text: unknown, about?: unknown): string[] {
+  if (typeof text !== 'string') return [];
+  const words = (part: string) => tellingWords(part).join(' ') || oneSpelling(part);
+  const alone = words(text);
+  if (typeof about !== 'string' || about.startsWith('task:')) return [alone];
+  return [alone, `${words(about)} ${alone}`, `${alone} ${words(about)}`];
 }
 
 function isBelow(line: string, indent: number): boolean {
@@ -167,5 +198,5 @@ function isBelow(line: string, indent: number): boolean {
 function plain(text: string): string {
   const words = oneLine(text.replace(/(\*\*|__)(?=\S)([^*]+?)\1/g, '$2').replace(/`+/g, ''));
   // The words that begin a sentence of the user are not the agent's to write.
-  return clipText(words.replaceAll(BY_USER, 'the user: '), MAX_TEXT);
+  return words.replaceAll(BY_USER, 'the user: ');
 }

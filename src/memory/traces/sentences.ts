@@ -67,3 +67,15 @@ function intoParagraphs(paragraphs: string[], line: string): string[] {
   else paragraphs.push(`${paragraphs.pop()} ${line.trim()}`);
   return paragraphs;
 }
+
+const WORDS = /[\p{L}\p{N}_#+]+(?:['’]\p{L}+)?/gu;
+const DENYING =
+  /^(?:no|not|never|cannot|instead|rather|\p{L}+n['’]t|nie|niemals|nicht|kein\p{L}*|statt|nunca|jamás|jamais|pas|não)$/u;
+const TELLING_NOTHING =
+  /^(?:an?|the|of|than|for|in|on|to|and|we|is|are|be|it|do|does|please|always|use|uses|used|using|must|should|shall|will|der|die|das|den|dem|eine?|immer|bitte|el|la|los|las|siempre|les?|toujours|os?|as|sempre)$/;
+
+/** The words of a text that tell something. All that deny are one: "never", "not", "instead of". */
+export function tellingWords(text: string): string[] {
+  const words = (text.toLowerCase().match(WORDS) ?? []).filter((word) => !TELLING_NOTHING.test(word));
+  return words.map((word) => (DENYING.test(word) ? 'not' : word));
+}

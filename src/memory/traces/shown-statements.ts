@@ -9,10 +9,14 @@ export function idsIn(text: string): string[] {
   return [...new Set(text.replace(LINES_WANTED, '').match(ID))].map((id) => id.toUpperCase());
 }
 
-/** Returns a result whose facts end only statements `shown` (capitals) to its agent; other ids go into `not_shown`. */
+/**
+ * Returns a result whose facts end only statements `shown` (capitals) to its agent; other ids go into `not_shown`. Those of
+ * another session stay: the session does not have them.
+ */
 export function withShownOnly<Result extends object>(result: Result, shown: readonly string[]): Result {
   const known = new Set(shown);
-  const isShown = (id: unknown) => typeof id === 'string' && known.has(id.trim().toUpperCase());
+  const isShown = (id: unknown) =>
+    typeof id === 'string' && (id.includes('/') || known.has(id.trim().toUpperCase()));
   const marked = (fact: unknown): unknown => {
     if (!isObject(fact)) return fact;
     const ids = [fact.replaces ?? []].flat();

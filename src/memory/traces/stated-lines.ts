@@ -34,9 +34,9 @@ const ASKS = /[?？]\s*$/;
 const CLAUSE =
   /[,;，；]\s+(?:and |und |y |et |e )?|\s[–—]\s+|\s(?:and|but)\s+(?=(?:never|always|from now on|remember)\b)/i;
 
-/** A header or marker of our own prompts. */
+/** A header, a marker or an item of our own prompts, which may be filled into a template of the user. */
 const COMPILED =
-  /\[(?:Session Context|Compacted History|Recent Steps|Memory of )|DISPATCH_RESULT|^Task prompt:|^# Throughline Session/im;
+  /\[(?:Session Context|Compacted History|Recent Steps|Memory of )|DISPATCH_RESULT|^Task prompt:|^# Throughline Session|^(?:Relevant|Recent) learnings \(\d|^\s{0,2}- \[(?:P\d\] \[)?(?:NOT|TAS|MSG)-\d+\]|^- #\d+(?: \([^)\n]*\))?: /im;
 
 const wordings = Object.values(WORDINGS);
 

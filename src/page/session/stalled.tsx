@@ -59,6 +59,8 @@ export function Stalled(props: {
     })
     .toSorted((a, b) => TAGS.indexOf(a.tag) - TAGS.indexOf(b.tag));
   const { shown, settled, keep } = useDrafts(found, ({ key }) => key);
+  const inTurns = status.asks.filter(({ task }) => status.tasks.every((other) => other.task !== task));
+  const asked = useDrafts(inTurns, ({ task }) => task);
   const known = new Set(shown.map(({ listed }) => listed.task));
   const blocked = lists.board.filter(({ id, status: is }) => is === 'blocked' && !known.has(id));
   const unblock = (id: string) => ask('tool.task-status', { session, id, status: 'remaining' });
@@ -72,6 +74,13 @@ export function Stalled(props: {
         onDraft={(isDraft) => keep(row, isDraft)}
       />
     )),
+    ...asked.shown.map((question) => {
+      const { task, text } = question;
+      const onDraft = (isDraft: boolean) => asked.keep(question, isDraft);
+      const id = <span class="mono task-id">{task}</span>;
+      const form = <AnswerForm {...{ session, task, onDraft }} question={text} of={`${text}, ${task}`} />;
+      return <Need key={task} tone="warn" tag="asks" of={id} text={text} action={mayAct() ? form : null} />;
+    }),
     ...blocked.map(({ id, content, reason = content }) => (
       <Need
         key={`blocked ${id}`}
@@ -93,7 +102,7 @@ export function Stalled(props: {
     )),
     ...rejected.map((row) => <RejectedNeed key={`rejected ${row.id}`} rejected={row} />),
   ];
-  return <NeedsList items={items} settled={settled} most={MOST} />;
+  return <NeedsList items={items} settled={settled + asked.settled} most={MOST} />;
 }
 
 function TaskNeed(props: {

@@ -711,10 +711,10 @@ describe('a turn without a result', () => {
     await place.run('claude', { ...base, hook_event_name: 'SessionStart', source: 'startup' });
     await place.run('claude', prompt('M5 is wrong'));
     await place.run('claude', { ...tool('throughline facts'), tool_response: { stdout: 'M4.2  uses tabs' } });
-    await place.run('claude', mainStop('Decided instead of M7, M5, M4.2, M3 and M9: use dayjs'));
+    await place.run('claude', mainStop('Decided instead of M7, M5, M4.2, M3, M9 and web/M3: use dayjs'));
     await place.run('claude', { ...mainStop('Decided instead of M7: use dayjs'), session_id: 's2' });
     expect(turns(place).map(({ facts: [{ replaces, not_shown }] }) => ({ replaces, not_shown }))).toEqual([
-      { replaces: ['M7', 'M5', 'M4.2'], not_shown: ['M3', 'M9'] },
+      { replaces: ['M7', 'M5', 'M4.2', 'web/M3'], not_shown: ['M3', 'M9'] },
       { replaces: [], not_shown: ['M7'] },
     ]);
   });
@@ -830,7 +830,7 @@ describe('a turn without a result', () => {
   it('a prompt that names no task is told at most six lines, each once, and none of its own conversation', async () => {
     const facts = Array.from({ length: 9 }, (_, index) => ({
       ...{ id: `f${index}`, subject: 'task:7', relation: 'decided', object: `Decision ${index}` },
-      ...{ taskId: '7', eventSequence: 1 },
+      ...{ taskId: '7', eventSequence: 1, ref: `M${70 + index}` },
     }));
     const considered = { facts: facts.map(({ id }) => ({ id, words: ['a', 'b'] })) };
     const place = hookPlace({ reply: { facts, considered } });
@@ -838,7 +838,7 @@ describe('a turn without a result', () => {
       await place.run('claude', prompt('Change the server port')),
     ).hookSpecificOutput;
     expect(additionalContext.split('\n')).toHaveLength(6);
-    expect(additionalContext).toContain('- Decision 0 (7)');
+    expect(additionalContext).toContain('- Decision 0 (7) [M70]\n');
     const next = await place.run('claude', prompt('Change the server port again'));
     expect(next).not.toContain('Decision 0');
     const none = hookPlace();

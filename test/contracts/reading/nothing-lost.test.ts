@@ -43,6 +43,28 @@ describe('what an observer says', () => {
     expect(observed(withLines({ summary: 'Done' }, message, '1'))).toMatchObject({ repairs });
   });
 
+  it('a line that says what the result says is one statement with it', () => {
+    const fact = { subject: 'dates', relation: 'decided', object: 'dayjs' };
+    const given = {
+      ...{ status: 'completed', summary: 'Dates: tabs are kept', facts: [fact] },
+      ...{ follow_up_actions: ['Name the port.'], questions: [{ text: 'Which port?' }] },
+    };
+    const message = [
+      'Decided instead of M7: use dayjs for dates',
+      'Decided: tabs are kept',
+      'Open: name the port',
+      'Open: Which port?',
+      'Settled M4: dayjs',
+    ].join('\n');
+    const { facts, follow_up_actions } = withLines(given, message, '1');
+    expect(facts).toEqual([
+      { ...fact, replaces: ['M7'] },
+      expect.objectContaining({ relation: 'decided', object: 'tabs are kept' }),
+      expect.objectContaining({ relation: 'settled', replaces: ['M4'] }),
+    ]);
+    expect(follow_up_actions).toEqual(['Name the port.']);
+  });
+
   it('what a reviewer leaves open is suggested', () => {
     const { facts } = withLines(
       { assessment: 'approved', facts: [] },

@@ -31,6 +31,8 @@ describe('what a result leaves to do', () => {
     ],
     ['Comprimir las miniaturas de la galería', 'Ahora se pueden comprimir las miniaturas de la galería'],
     ['検索結果のページ分割', '検索結果のページ分割を実装した'],
+    ["Don't block the prompts on the start of the server", 'Prompts do not block on the start of the server'],
+    ['Update the changelog', 'Tests pass. Updated the changelog'],
     ['Document the retry limits in docs/webhooks.md', 'Retry limits are in docs/webhooks.md'],
   ])('"%s" ends by a later result: "%s"', (action, summary) => {
     expect(openAfter(left(action), done(summary))).toEqual([]);
@@ -71,6 +73,14 @@ describe('what a result leaves to do', () => {
     expect(openAfter(left('Compress the thumbnails of gallery 7'), result)).toContain(
       'Compress the thumbnails of gallery 7',
     );
+  });
+
+  it.each([
+    ['Port timeout.test.js from tap to node:test', 'Ported reply.test.js from tap to node:test'],
+    ["Don't block the prompts on the start", "The prompts still don't block on the start"],
+    ['Deploy', 'Deployed the docs'],
+  ])('"%s" stays with "%s"', (action, summary) => {
+    expect(openAfter(left(action), done(summary))).toEqual([action]);
   });
 
   it('an earlier result ends nothing that is left to do later', () => {

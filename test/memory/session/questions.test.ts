@@ -136,8 +136,13 @@ describe('an answer', () => {
         .filter(({ relation }) => relation === 'asks');
     played.foldWhole(withRefs(recorded(2, { role: 'observer', result: turn }), 'M2'));
     played.foldWhole(withRefs(recorded(3, implementer({ ...BLOCKED, task_id: '7' })), 'M3'));
+    expect(sessionFigures(played.state)).toMatchObject({
+      waiting: [`task 1 asks: ${PORT}`, `task 7 asks: ${PORT}`, 'question M2: Keep the old log?'],
+      asks: [{}, {}, { task: 'M2', text: 'Keep the old log?' }],
+    });
     played.after('blocker-answer', { task: 'm2', answer: 'For a week', by: 'anna', person: true });
-    played.after('blocker-answer', { task: 'M3', answer: '80', by: 'anna', person: true });
+    const { id = '' } = open().find(({ ref }) => ref === 'M3') ?? {};
+    played.after('blocker-answer', { task: id, answer: '80', by: 'anna', person: true });
     played.after('blocker-answer', { task: 'M2', answer: 'For a day', by: 'anna', person: true });
     expect(open().map(({ sourceTaskId }) => sourceTaskId)).toEqual(['1']);
     expect(taskOf(played, '7')?.next_action).toBe('retry');

@@ -6,6 +6,8 @@ import { isOwnChoice, statedByUser } from '../../../src/memory/traces/stated-lin
 import { compilePrompt } from '../../../src/prompt/compile-prompt.js';
 import { explained } from '../../prompt/parts.js';
 import { implementer, recorded, stored } from '../../support/builders.js';
+import { inPrompt, ranked } from '../../support/learnings.js';
+import { Played } from '../../support/played.js';
 
 describe('labelled lines', () => {
   it('each label in any case, in a list, bold, with a full-width colon or a dash, and with lines below it', () => {
@@ -79,13 +81,13 @@ describe('labelled lines', () => {
     expect(labelledLines(message)).toBeUndefined();
   });
 
-  it('twenty lines at most, each cut to 300 characters, and counts the others', () => {
+  it('twenty lines at most, each cut to 300 characters, and counts those that are cut or left out', () => {
     const lines = labelledLines(
       Array.from({ length: 25 }, (_, at) => `Rule: ${at} ${'x'.repeat(400)}`).join('\n'),
     );
     expect(lines?.rules).toHaveLength(20);
     expect(lines?.rules[0]).toHaveLength(300);
-    expect(lines?.leftOut).toBe(5);
+    expect(lines?.leftOut).toBe(25);
   });
 });
 
@@ -263,6 +265,23 @@ describe('a prompt that was compiled', () => {
     expect(prompt).toMatch(/Never/);
     expect(statedByUser(prompt)).toEqual({ rules: [], choices: [], requests: [] });
   });
+
+  it.each(['history', 'inbox', 'notes', 'tasks', 'sessionContext', 'learnings'])(
+    "is never the sentence of a user: the user's own template with {{%s}}",
+    (name) => {
+      const played = new Played().after('task-add', { content: 'Write the docs' });
+      played.after('note-add', { content: 'The build needs Node 22', type: 'tip' });
+      played.after('inbox-add', { content: 'Mind the budget' });
+      played.after('iteration-summary', { summary: 'Read the spec' });
+      played.foldWhole(recorded(1, result));
+      const template = `You write docs.\n\n{{${name}}}\n\nAlways write a test first.`;
+      const request = explained({ kind: 'iteration', session: 'demo', template });
+      const learnings = inPrompt({ ranked: [ranked(0.9, { content: 'Uses Zod' })], total: 1 });
+      const { prompt } = compilePrompt(played.state, request, undefined, learnings);
+      expect(prompt).toContain('Always write a test first.');
+      expect(statedByUser(prompt)).toEqual({ rules: [], choices: [], requests: [] });
+    },
+  );
 });
 
 describe('what an agent says that it chose', () => {

@@ -85,7 +85,7 @@ describe('a statement that another one names', () => {
 
   it.each([
     ['that no statement has', 'M99', 'M99 is not a statement of this session: nothing ended'],
-    ['of another session', 'web/M1', 'WEB/M1 is not a statement of this session: nothing ended'],
+    ['of another session', 'web/M1', 'web/M1 is not a statement of this session: nothing ended'],
     ['of what has ended', 'M1', 'M1 has ended before: nothing ended'],
     ['of the user, by an agent', 'M3', 'M3 is the word of someone of higher rank: nothing ended'],
     ['that the agent was not shown', { not_shown: ['M2'] }, 'M2 was not shown to the agent: nothing ended'],
@@ -188,7 +188,7 @@ describe('what a person does to a statement', () => {
     await session.says('port 8080', { subject: 'gateway', ...USER });
     expect(await session.holds()).toEqual(['M1v2 port 9464', 'M2 port 8080']);
     await session.says('port 9000', { replaces: ['M1v2'] });
-    expect(await logged(session)).toContain('M1V2 is the word of someone of higher rank');
+    expect(await logged(session)).toContain('M1v2 is the word of someone of higher rank');
     const back = await correct('M1v2', 'port 3000');
     expect(back).toMatchObject({ fact: { ref: 'M1' }, corrected: { retracted: { instead: 'M1' } } });
     expect(await session.holds()).toEqual(['M1 port 3000', 'M2 port 8080', 'M3 port 9000']);

@@ -2027,6 +2027,8 @@ class SessionImportRequestHistory16Data(TypedDict):
     """Id of the note, such as NOT-1."""
     by: NotRequired[str]
     """Who removed it."""
+    person: NotRequired[Literal[True]]
+    """A person did, and not an agent."""
 
 
 class SessionImportRequestHistory16(TypedDict):
@@ -3001,6 +3003,8 @@ class CompiledFact(TypedDict):
     """Task of its result."""
     id: str
     """Id of the fact, a hash of its text."""
+    ref: NotRequired[str]
+    """Id of the statement, such as M7; absent for other facts."""
     dispatch: int
     """Sequence of its result in the DISPATCH stream."""
     event_sequence: int
@@ -3043,6 +3047,8 @@ class ConsideredFact(TypedDict):
     """Task of its result."""
     id: str
     """Id of the fact, a hash of its text."""
+    ref: NotRequired[str]
+    """Id of the statement, such as M7; absent for other facts."""
     dispatch: int
     """Sequence of its result in the DISPATCH stream."""
     event_sequence: int

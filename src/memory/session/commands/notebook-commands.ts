@@ -97,7 +97,8 @@ export function deleteNote(state: SessionState, { id, person }: ToolArguments<'n
   const resolved = noteIn(state, id, person);
   if ('refusal' in resolved) return resolved.refusal;
   const note = resolved.found.id;
-  return append({ type: 'note.deleted', data: { note, by: speakerOf({ person }) } }, () => ({
+  const data = { note, by: speakerOf({ person }), ...(person && { person }) };
+  return append({ type: 'note.deleted', data }, () => ({
     note: null,
     deleted: note,
   }));
@@ -239,9 +240,9 @@ function noQuestion(state: SessionState, id: string): string | undefined {
   return `no statement ${id}; "throughline facts ${state.session}" lists them${near}`;
 }
 
-/** Returns the question with this id, such as `M9`, also one that has ended. */
+/** Returns the question with this id, such as `M9`, or hash, also one that has ended; a task may have such a name. */
 function questionOf(state: SessionState, id: string): SessionFact | undefined {
-  if (!/^m\d/i.test(id)) return undefined;
+  if (!/^(?:m\d|[0-9a-f]{8,16}$)/i.test(id) || ledgersOf(state).has(id)) return undefined;
   const fact = factOfId(factsOf(state).all(), id);
   return 'fact' in fact && fact.fact.relation === RELATIONS.asks ? fact.fact : undefined;
 }
