@@ -319,12 +319,10 @@ export class InMemorySessionFactStore {
 
   /** Returns the open questions of conversations, the newest first. */
   askedInTurns(): readonly SessionFact[] {
-    const isOpen = ({ validTo, history, sourceRole }: SessionFact) =>
-      validTo === undefined && history === undefined && kindOf(sourceRole).part === 'note';
-    return inOrder(this.#questions)
-      .map(({ fact }) => fact)
-      .filter(isOpen)
-      .reverse();
+    const isOpen = ({ fact }: Saying) =>
+      fact.validTo === undefined && fact.history === undefined && kindOf(fact.sourceRole).part === 'note';
+    const open = inOrder([...this.#questions].filter(isOpen));
+    return open.map(({ fact }) => fact).reverse();
   }
 
   living(): number {

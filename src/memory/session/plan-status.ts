@@ -182,8 +182,8 @@ function needsOf(status: Status, state: SessionState): Needs {
   const names = new Set(status.tasks.map(({ task }) => task));
   const inTurns = factsOf(state)
     .askedInTurns()
-    .flatMap(({ ref, sourceTaskId: task, object: text }) =>
-      ref === undefined || names.has(task) ? [] : { task: ref, text },
+    .flatMap(({ ref, sourceTaskId, object: text }) =>
+      ref && !names.has(sourceTaskId) ? { task: ref, text } : [],
     );
   const asks = [
     ...status.tasks.flatMap(({ task, questions = [] }) =>

@@ -81,26 +81,22 @@ export function labelledLines(message: string): LabelledLines | undefined {
   }
   const statements = items
     .map(({ label, ids, text }) => ({ label, ids, whole: plain(text) }))
-    .map(({ whole, ...item }) => ({
-      ...item,
-      text: clipText(whole, MAX_TEXT),
-      isCut: whole.length > MAX_TEXT,
-    }))
-    .filter(({ label, ids, text }) => !NOTHING.test(text) && (label !== 'settled' || ids.length > 0));
+    .filter(({ label, ids, whole }) => !NOTHING.test(whole) && (label !== 'settled' || ids.length > 0));
   if (statements.length === 0) return undefined;
   type Kind = Exclude<keyof LabelledLines, 'leftOut' | 'replaces'>;
   const found: Record<Kind, string[]> = {
     ...{ decisions: [], rules: [], found: [], failed: [], open: [], questions: [], settled: [] },
   };
   const replaces = new Map<string, readonly string[]>();
-  for (const { label, ids, text } of statements.slice(0, MAX_LINES)) {
+  for (const { label, ids, whole } of statements.slice(0, MAX_LINES)) {
+    const text = clipText(whole, MAX_TEXT);
     if (ids.length > 0) replaces.set(text, [...(replaces.get(text) ?? []), ...ids]);
     const kind = LABELS[label as keyof typeof LABELS];
     found[kind === 'open' && /[?？]$/.test(text) ? 'questions' : kind].push(text);
   }
   for (const [kind, texts] of Object.entries(found)) found[kind as Kind] = [...distinctTexts(texts)];
-  const isLost = ({ isCut }: { readonly isCut: boolean }, at: number) => isCut || at >= MAX_LINES;
-  return { ...found, replaces, leftOut: statements.filter(isLost).length };
+  const lost = statements.filter(({ whole }, at) => at >= MAX_LINES || clipText(whole, MAX_TEXT) !== whole);
+  return { ...found, replaces, leftOut: lost.length };
 }
 
 /** A message without its labelled lines and what is indented below them. */
