@@ -171,7 +171,6 @@ export function refusedAll(error: unknown): never {
 
 const MOST_KNOWN = 10_000;
 
-/** Says once what needs a person in a session that has moved. */
 function needsOnce(client: ThroughlineClient): (session: Token) => Promise<void> {
   const known = new Map<Token, readonly string[]>();
   return batched(async (sessions: readonly Token[]) => {

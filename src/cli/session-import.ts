@@ -118,7 +118,6 @@ async function linesOf(path: string): Promise<AsyncIterable<string>> {
   return file.readLines();
 }
 
-/** A session of a file that was read whole, and is sound. */
 interface SessionFile {
   readonly session: Token;
   readonly events: SessionEvent[];

@@ -55,7 +55,6 @@ export function planLines({ run, lists, degraded }: RunStatusReply): string[] {
   ];
 }
 
-/** A task in the words of its plan, and what the plan says of all its tasks. */
 export function planTaskLines({ plan, preamble }: Pick<ShownTask, 'plan' | 'preamble'>): string[] {
   return [
     ...(plan === undefined ? [] : taskTreeLines(plan, null, 0)),

@@ -244,7 +244,6 @@ const UNSAID = [
   'source_fingerprint',
 ];
 
-/** The entries of a ledger in words, the outcome first. */
 function ledgerLines(entries: Readonly<Record<string, unknown>>): string[] {
   const { 'ledger.task.last_outcome': came, 'ledger.task.next_action': next } = entries;
   const said = Object.entries(entries).flatMap(([key, value]) => {

@@ -265,7 +265,6 @@ function questionLine({ task, question, options = [], default: usual, answerWith
   return `${quoted(task)} asks: ${why(question)}${choice}${until}; answer with: ${answerWith}`;
 }
 
-/** Words for the outcomes that do not speak for themselves. */
 const TASK_WORDS: Partial<Record<TaskSummary['outcome'], string>> = { needed: 'needs you' };
 const RUN_WORDS: Partial<Record<RunSummary['outcome'], string>> = {
   needed: 'a person is needed',

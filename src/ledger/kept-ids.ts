@@ -77,7 +77,6 @@ export function withKeptIds(
 const MAX_KNOWN = 300;
 const MAX_UNKNOWN = 100;
 
-/** Returns all tasks of a plan as tasks of an earlier version, the newest last. */
 export function leftTasks({ tasks, left = [] }: EarlierPlan): LeftTask[] {
   return [...left, ...tasks.map(({ id, text, was = text, written }) => defined({ id, text: was, written }))];
 }

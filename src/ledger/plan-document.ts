@@ -80,7 +80,6 @@ export function planProblem({ code, line, placed, message }: TaskProblem): PlanP
   return { code, line, message: clipText(quoted(message), MAX_TEXT), ...(placed && { placed }) };
 }
 
-/** Counts unread lines, guessed lines, and tasks without an id. */
 function countsOf(reports: readonly TaskProblem[]): Pick<TasksDocument, 'problems' | 'guesses' | 'unnamed'> {
   const lost = new Set<number>();
   const guessed = new Set<number>();

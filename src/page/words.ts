@@ -23,7 +23,6 @@ export function hasPrompts(role: Role): boolean {
   return role !== 'observer';
 }
 
-/** Returns the role that works on a task next. */
 export function nextRole(action: RunStatusReply['tasks'][number]['next_action']): Role {
   return action === 'dispatch_reviewer' ? 'reviewer' : 'implementer';
 }

@@ -302,7 +302,6 @@ function failingTest({ command, failures, count }: TaskLedger['work']['failed'][
   return line(listed.length === 0 ? command : `${command}: ${listed.join('; ')}`);
 }
 
-/** Returns the state of the task in the plan, if it is not simply pending. */
 function planText(state: SessionState, taskId: string): string[] {
   const ledgers = ledgersOf(state);
   const { planned } = outlookOf(state.run?.document.tasks ?? [], ledgers);

@@ -155,7 +155,6 @@ function windowOf(characters: readonly string[], centre: number, size: number): 
   return `${before}${characters.slice(start, end).join('').trim()}${after}`;
 }
 
-/** Returns growing beginnings of a text, the whole last. */
 export function beginnings(text: string, least = 100, step = 60): string[] {
   const length = lengthOf(text);
   const forms: string[] = [];

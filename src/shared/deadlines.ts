@@ -34,7 +34,6 @@ export async function withinDeadline<T>(ms: number, work: Promise<T>): Promise<T
   }
 }
 
-/** A signal linked to others until released. */
 interface LinkedSignal {
   readonly signal: AbortSignal;
   /** Unlinks the sources and clears the timer. The signal may still fire, without an effect. */

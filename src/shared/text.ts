@@ -217,7 +217,6 @@ export function age(then: string, now: string): string {
 
 /** A duration: a number with `m` for minutes, `h` for hours or `d` for days. */
 export const SPAN_PATTERN = /^[1-9][0-9]{0,4}[mhd]$/;
-/** A duration in days. */
 export const DAYS_PATTERN = /^[1-9][0-9]{0,4}d$/;
 const UNIT_MINUTES = { m: 1, h: HOUR_MINUTES, d: DAY_MINUTES } as const;
 
@@ -227,7 +226,6 @@ export function spanMs(span: string): number {
   return Number.parseInt(span, 10) * UNIT_MINUTES[unit] * MINUTE_MS;
 }
 
-/** Quotes a word for a shell if necessary. */
 export function shellWord(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

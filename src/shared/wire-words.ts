@@ -187,7 +187,6 @@ export function waitsForPerson(task: {
   return questions.length > 0 || next === 'halt_and_escalate' || isBlocked;
 }
 
-/** Header of the inspector's API with the token. */
 export const TOKEN_HEADER = 'x-throughline-token';
 /** The inspector's feed of events, which takes the token as the query `token` too. */
 export const LIVE_PATH = '/api/live';

@@ -103,7 +103,6 @@ export function runGroup(options: GroupCommand): Promise<GroupEnd> {
   });
 }
 
-/** A buffer that keeps the end of an output. */
 export class EndOfOutput {
   readonly #most: number;
   #chunks: Buffer[] = [];

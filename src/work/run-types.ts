@@ -104,7 +104,6 @@ export interface RunIdentity {
   readonly ended?: readonly string[];
 }
 
-/** Names one call of an agent. */
 type OfCall = Pick<AgentCall, 'task' | 'role' | 'round' | 'attempt'>;
 
 export type RunPlanEvent =

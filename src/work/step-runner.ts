@@ -132,7 +132,6 @@ async function timed<T>(work: (signal: AbortSignal) => Promise<T>, tools: StepTo
   }
 }
 
-/** Publishes a result and reports it. Returns the reason if it was rejected. */
 async function publish(task: WorkTask, turn: Turn, { body, ...result }: AgentResult, tools: StepTools) {
   const became = await tools.publish(turn.role, body);
   if (became.status === 'rejected') return became.reason;

@@ -135,7 +135,6 @@ async function openSession({ at, log }: HookTools, client: ThroughlineClient): P
   });
 }
 
-/** Returns the compacted history of this conversation; undefined if there is none. */
 async function compactedHistory(call: HookCall, tools: HookTools, client: ThroughlineClient) {
   const { session } = tools.at;
   const intent = intentOf(tools.name, call.conversation);
@@ -212,7 +211,6 @@ function isOfUser({ prompt, agent }: HookCall): boolean {
 /** Begins what Claude Code says to an agent whose background task has ended. */
 const NOTIFIED = /^\s*<task-notification>/;
 
-/** Lines of context for a prompt that names no task, with the one above them. */
 const MAX_LINES = 6;
 /** A fact that shares one word with a prompt is there by chance. */
 const SHARED_WORDS = 2;

@@ -109,7 +109,6 @@ async function planOf({ session, plan }: Memory, client: ThroughlineClient): Pro
   return shown();
 }
 
-/** Returns a claimed or released task, with what the agent left that gave it back. */
 function claimAnswer({ task, plan }: ToolReply<'task-release'>): string {
   const { id = '', claimed_by, handover } = task ?? plan ?? {};
   const line =

@@ -85,9 +85,7 @@ export interface TaskProblem {
   readonly code: TaskProblemCode;
   /** 1-based. */
   readonly line: number;
-  /** The last line, if there are several. */
   readonly lastLine?: number;
-  /** Number of tasks, if it covers several. */
   readonly tasks?: number;
   /** True if the line was read by a guess or under a generated name. */
   readonly placed: boolean;

@@ -108,7 +108,6 @@ class Scanner {
     return this.#lines[at] as PlanLine;
   }
 
-  /** Visits a line and returns the next one. */
   #visit(line: PlanLine, at: number): number {
     if (this.#heading?.isLegend && line.kind !== 'heading') return at + 1;
     switch (line.kind) {

@@ -145,7 +145,6 @@ function readBox(flat: string, bulleted: boolean, legend: Legend) {
     : undefined;
 }
 
-/** Reads an emoji at the start of a narrowed text. */
 function statedAtStart(text: string): Stated | undefined {
   const emoji = leadingMark(text);
   if (emoji === undefined) return undefined;

@@ -355,7 +355,6 @@ function isPurpose(words: readonly Word[], at: number): boolean {
   return words[at]?.low === 'to' && !MOVES_TO.has(words[at - 1]?.low ?? 'to');
 }
 
-/** Content words behind a word such as "for". */
 function wherePart(words: readonly Word[]): Word[] {
   const found: Word[] = [];
   let isWhere = false;

@@ -179,7 +179,6 @@ export class InMemorySessionFactStore {
     if (closer !== undefined) this.#close(saying, closer);
   }
 
-  /** Closes the statement with this id in the name of another one. */
   end(ref: string, by: Closing): void {
     const saying = this.#refs.get(ref);
     if (saying !== undefined) this.#close(saying, by);
@@ -240,7 +239,6 @@ export class InMemorySessionFactStore {
       .sort((a, b) => a.eventSequence - b.eventSequence);
   }
 
-  /** Returns all facts in the words of a statement, ended ones included. */
   inWordsOf(statement: Worded): readonly SessionFact[] {
     return (this.#texts.get(textOf(statement)) ?? []).map(({ fact }) => fact);
   }

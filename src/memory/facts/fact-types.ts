@@ -116,11 +116,9 @@ export interface RankedFact {
   /** Relevance, 0 to 1, for comparison; 0 if selected for recency alone. */
   readonly score: number;
   readonly tokens: number;
-  /** Query words that it contains, as tokens. */
   readonly matched: readonly string[];
 }
 
-/** A candidate fact, with the reason for and against it. */
 export interface WeighedFact extends RankedFact {
   readonly because: 'words' | 'file' | 'similar' | 'meaning' | 'recent';
   readonly left?: 'rank' | 'near-duplicate' | 'one task' | 'held' | 'likely file' | undefined;
@@ -141,7 +139,6 @@ export interface FactRanking {
 /** Selects the facts that a task needs, and fills up to `maxFacts` with the newest. Never throws. */
 export interface IFactRetriever {
   retrieve(query: FactQuery): SessionFact[];
-  /** Returns the same selection with scores and tokens. */
   rank(query: FactQuery): RankedFact[];
 }
 
@@ -311,7 +308,6 @@ export function formatSessionFacts(facts: readonly SessionFact[]): string {
   return facts.length === 0 ? '' : [SESSION_CONTEXT_HEADER, ...facts.map(factLine)].join('\n');
 }
 
-/** Renders a fact as one line of at most 120 characters. */
 export function factLine(fact: SessionFact): string {
   const suffix = ` [task:${clipText(bare(fact.sourceTaskId), MAX_SUFFIX)}]`;
   const room = MAX_FACT_LINE - lengthOf(suffix);
@@ -329,7 +325,6 @@ function bare(taskId: string): string {
 export type Here = { readonly [Part in keyof StatementScope]: Readonly<StatementScope[Part]> };
 type Scoped = Pick<RecordedFact, 'scope'>;
 
-/** True if a statement is meant for another task, other files or another branch. */
 export function isElsewhere({ scope = {} }: Scoped, here: Here): boolean {
   const { task = here.task, branch = here.branch, paths } = scope;
   const isOther = (wanted = '', known = wanted) => wanted !== known;

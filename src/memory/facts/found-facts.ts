@@ -81,7 +81,6 @@ function holds(fact: SessionFact, text: string): boolean {
   return text.split(/\s+/).every((word) => factText.includes(word));
 }
 
-/** The fact, or the candidate ids; empty for none. */
 type FactOfId = { readonly fact: SessionFact } | { readonly candidates: readonly string[] };
 
 /** Finds a fact by the id of its statement or note, else the newest one by its own id or a unique prefix of at least four characters. */
@@ -121,7 +120,6 @@ function closerOf(facts: readonly SessionFact[], fact: SessionFact): FactShown['
   return { dispatch, at, event: closer.eventSequence, role: closer.sourceRole, task: closer.sourceTaskId };
 }
 
-/** Returns the kind of a statement: of a fact that has an id of its own. */
 function kindOf(fact: SessionFact): StatementKind | undefined {
   return fact.ref === undefined ? undefined : statementKind(fact);
 }

@@ -211,7 +211,6 @@ function whyNot(fact: RecordedFact, target: SessionFact | undefined, dispatch: n
   return outranks(target, fact) ? 'rank' : undefined;
 }
 
-/** An answer holds as a decision, with its question. */
 function answered(fact: RecordedFact, questions: readonly string[]): RecordedFact {
   const object = clipText(`${questions.join(' ')} ${fact.object}`, KEPT.fact.object);
   return asDecided({ ...fact, object });

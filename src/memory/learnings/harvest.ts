@@ -164,7 +164,6 @@ export function isRecurring({ method }: Proposal): boolean {
   return method !== 'note' && method !== 'manual';
 }
 
-/** Counts pending proposals of a kind, in the project and by session. */
 function countPending({ proposals }: LearningState, isOfKind: (proposal: Proposal) => boolean) {
   const bySession = new Map<string | undefined, number>();
   let all = 0;

@@ -51,7 +51,6 @@ export function emptyLearnings(project: string): LearningState {
 /** Approximate memory of a proposal or observation with its evidence. */
 const ENTRY = 1500;
 
-/** Estimates the memory of a state in bytes. */
 export function learningBytes({ proposals, observations }: LearningState): number {
   return ENTRY * (1 + proposals.size + observations.size);
 }
@@ -118,7 +117,6 @@ export function sameText(a: string, b: string): boolean {
   return keyOf(a) === keyOf(b);
 }
 
-/** Minimum likeness of a near-duplicate. */
 const NEAR_DUPLICATE = 0.7;
 
 interface WordSet {
@@ -154,7 +152,6 @@ function wordsOf(text: string): string[] {
   return plain.match(WORD) ?? [];
 }
 
-/** Returns the normalized text; for text without words, the text itself. */
 function keyOf(text: string): string {
   const words = wordsOf(text);
   return words.length === 0 ? text : words.join(' ');
@@ -210,7 +207,6 @@ export function nearDuplicate(state: LearningState, text: string, except: string
   return best && { learning: best.id, content: best.content, similarity: Math.round(closest * 100) / 100 };
 }
 
-/** The learnings of a project for a prompt. */
 export interface LearningsInPrompt {
   readonly method: RelevanceMethod;
   /** The most relevant first. */

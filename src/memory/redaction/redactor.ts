@@ -1,7 +1,6 @@
 import { withoutUnseen } from '../../shared/text.js';
 import { KEYS, PASSWORDS, PATTERNS, TOKENS } from './secret-rules.js';
 
-/** Number of secrets by rule. */
 export type SecretCounts = Record<string, number>;
 
 interface Redacted<T> {
@@ -127,7 +126,6 @@ function replaced(text: string, secrets: readonly Secret[]): string {
   return written + text.slice(from);
 }
 
-/** A secret in a text. */
 export interface Secret {
   /** Short name such as `github` or `privatekey`. */
   readonly rule: string;

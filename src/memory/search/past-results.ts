@@ -53,11 +53,9 @@ export class PastResults {
   /** All interned paths, including unknown ones. */
   paths = new PathTable();
   rows: PastRow[] = [];
-  /** Number of results by word number. */
   holders: number[] = [];
   /** By path number; 0 or absent for an unknown path. */
   uses: number[] = [];
-  /** By path number: the last result that touched it. */
   last: number[] = [];
   /** Number of results ever added. */
   total = 0;
@@ -139,7 +137,6 @@ export class PastResults {
     return Object.assign(copy, { paths, total, fileCount, rows: this.rows.slice(), holders, uses, last });
   }
 
-  /** Returns undefined if no result contains the word. */
   wordOf(token: string): number | undefined {
     const id = this.#words.numbers.get(token);
     return id !== undefined && (this.holders[id] ?? 0) > 0 ? id : undefined;

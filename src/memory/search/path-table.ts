@@ -19,12 +19,10 @@ export class PathTable {
     return id;
   }
 
-  /** Returns undefined for a path that was never added. */
   idOf(path: string): number | undefined {
     return this.#ids.get(path);
   }
 
-  /** Index in `FILE_CLASSES` by path number. */
   get classes(): readonly number[] {
     this.#index();
     return this.#classes;

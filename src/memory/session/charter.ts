@@ -50,7 +50,6 @@ function archivedText(session: string, { at, reason }: Archived): string {
   return `session ${session} is archived since ${at}${why}`;
 }
 
-/** Rejects a result of an archived session. */
 export function archivedResult(session: string, archived: Archived): DispatchFault {
   return {
     code: 'session_archived',

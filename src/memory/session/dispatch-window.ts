@@ -18,7 +18,6 @@ import { readNumber, writeNumber, writtenLength } from '../../shared/varint.js';
 /** Dispatches kept in order before they are settled. */
 export const WINDOW_LENGTH = 64;
 
-/** The fold of single dispatches, and the copy of its result. */
 export interface DispatchFold<Entry, Folded> {
   /** Folds the entry in place. Entries come in ascending order, except one older than the window. */
   apply(folded: Folded, entry: Entry): void;

@@ -43,7 +43,6 @@ export function markOf(by: string, at: string): string {
   return `erased by ${by}, ${dayOf(at)}`;
 }
 
-/** Returns the state without the text of a statement, which is retracted. */
 export function erasedState(state: SessionState, fact: SessionFact, by: string, at: string): SessionState {
   const { session, sequence, lastEvent, lastCommand, checkpoint } = state;
   const overwrite = overwriting(fact.object, markOf(by, at));

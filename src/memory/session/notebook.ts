@@ -22,7 +22,6 @@ export function isForPerson({ content }: Pick<InboxMessage, 'content'>): boolean
   return /^\s*@human\b/i.test(content);
 }
 
-/** Returns the notes of a session by id, in the order in which they were added. */
 export function notesOf(state: SessionState): Map<string, Note> {
   const notes = factsOf(state).statements();
   return new Map(notes.flatMap(({ note }) => (note === undefined ? [] : [[note.id, note] as const])));

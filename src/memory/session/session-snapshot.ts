@@ -194,7 +194,6 @@ export function decodeSnapshot(session: string, text: string): DecodedSnapshot {
   }
 }
 
-/** Limit of the view in bytes of JSON. */
 const MAX_VIEW_BYTES = 4096;
 const MAX_LISTED = 10;
 const MAX_TEXT = 160;

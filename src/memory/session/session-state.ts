@@ -44,7 +44,6 @@ export const rejected = z.object({
   /** Sequence of its session event. */
   event: z.number(),
   role: z.enum(ROLES).exactOptional(),
-  /** Its task, if that was readable. */
   task: z.string().exactOptional(),
   error: z.object({
     code: z.string(),

@@ -155,7 +155,6 @@ function unclaim({ claims }: TaskBoard, id: string): void {
   else claims.set(id, { handover });
 }
 
-/** Ends the claim on a task, and makes a task of the board pending again. */
 function freeTask(board: TaskBoard, id: string, at: string): void {
   unclaim(board, id);
   const task = board.tasks.get(id);

@@ -32,7 +32,6 @@ export interface FinishedTurn extends LabelledLines {
   /** Runs of builds, tests and linters: the newest of each command. */
   readonly tests: readonly { readonly command: string; readonly passed: boolean }[];
   readonly commits: readonly string[];
-  /** The answers that the last question offers. */
   readonly options: readonly string[];
   /** The user's paragraphs that may take something back: "drop Redis, a table is enough". */
   readonly requests: readonly string[];
@@ -55,7 +54,6 @@ interface TurnParts {
   readonly entries: readonly RecordedEntry[];
   /** Commits that it made: then something has changed whatever the tools say. */
   readonly commits: readonly string[];
-  /** The user's answer to what the agent asked before. */
   readonly answer?: string | undefined;
   readonly git?: FilesChanged | undefined;
 }
@@ -260,7 +258,6 @@ export function requestIn(request: string, stated: readonly string[] = []): stri
   return clipText(withoutEnd(first ?? (stated.length > 0 ? '' : plainText(request))), MAX_REQUEST);
 }
 
-/** True for a sentence that is a part of itself, and little more. */
 function isMostly(sentence: string, part: string): boolean {
   return sentence.includes(part) && sentence.length - part.length <= MAX_LEAD_IN;
 }

@@ -15,7 +15,6 @@ export interface KeptList<T> {
 
 const NOTHING_KEPT: KeptList<never> = { items: [] };
 
-/** The list of a snapshot. */
 function keptListOf<Item extends z.ZodType>(item: Item) {
   return z.object({ items: z.array(item), more: z.literal(true).exactOptional() });
 }

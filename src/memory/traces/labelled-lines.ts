@@ -99,7 +99,6 @@ export function labelledLines(message: string): LabelledLines | undefined {
   return { ...found, replaces, leftOut: lost.length };
 }
 
-/** A message without its labelled lines and what is indented below them. */
 export function withoutLabelled(message: string): string {
   let indent: number | undefined;
   const isOther = (line: string) => {

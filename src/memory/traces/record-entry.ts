@@ -82,7 +82,6 @@ function withoutNulls(input: unknown): unknown {
   );
 }
 
-/** Returns the text of an entry in one line, for pinning. */
 export function textOfEntry({ reasoning, error, output, command, files }: StoredEntry): string {
   return clipText(reasoning ?? error ?? output ?? command ?? files?.join(', ') ?? '', MAX_PIN);
 }
@@ -120,7 +119,6 @@ function commandOf(text: string | undefined): string | undefined {
   return `${start} (command of ${text.length} characters, sha256 ${hashOf(text)})`;
 }
 
-/** Returns the status that the action implies if an entry has no result. */
 function impliedStatus(action: ActionType): ResultStatus {
   if (action === 'SCOPE_VIOLATION') return 'DENIED';
   return action === 'ERROR' || action === 'BUDGET_EXHAUSTED' ? 'FAILURE' : 'SUCCESS';

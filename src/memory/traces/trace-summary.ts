@@ -12,7 +12,6 @@ import {
 } from './intent-trace.js';
 
 export const SUMMARY_HEADER = '[Compacted History]';
-/** Most tokens of a summary. */
 export const DEFAULT_SUMMARY_TOKENS = 1200;
 /** Share of a summary that the first request and the newest have for certain. */
 const REQUESTS_SHARE = 0.3;

@@ -112,7 +112,6 @@ export class KeyStreams {
     await known.checking;
   }
 
-  /** Highest sequence seen of a key; 0 for none. */
   highest(key: Token): number {
     return this.#keys.get(key)?.highest ?? 0;
   }

@@ -13,7 +13,6 @@ import { makeFolder } from './server-version.js';
 import { ACCESS_FILE, writeAccess } from './team-members.js';
 
 export interface StartOptions {
-  /** From `findNatsServer`. */
   readonly source: NatsServerSource;
   /** Directory of JetStream's data, `nats-server.conf` and `nats-server.log`; created if missing, never removed. */
   readonly storeDir: string;

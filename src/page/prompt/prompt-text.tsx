@@ -82,7 +82,6 @@ function linked({ fact, file, learning, dispatch, text }: PromptRow): boolean {
   );
 }
 
-/** A line of a compiled prompt with its origin. */
 export interface PromptRow extends Partial<Omit<PromptLine, 'fact' | 'learning'>> {
   /** Line number, from 1. */
   readonly number: number;

@@ -32,7 +32,6 @@ export type SessionPrompts = ReturnType<typeof useSessionPrompts>;
 
 const PARTS = ['facts', 'considered', 'learnings', 'lines'] as const;
 
-/** Compiles a stored prompt again, as it was. */
 export function useStoredPrompt(session: string, id: string | undefined) {
   const stored = useAsk('tool.prompt-show', id === undefined ? null : { session, id });
   const request: Readonly<Record<string, unknown>> | undefined = stored.reply && {

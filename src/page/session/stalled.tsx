@@ -108,7 +108,6 @@ export function Stalled(props: {
 function TaskNeed(props: {
   readonly session: string;
   readonly row: Row;
-  /** The task as it is now. */
   readonly now: Task;
   readonly onDraft: (isDraft: boolean) => void;
 }) {

@@ -33,7 +33,6 @@ export interface ResultWriterPorts {
   readonly reader: Pick<SessionReader, 'load'>;
 }
 
-/** How a dispatch counts in its session: recorded, or rejected with an error. */
 export type Counted = { readonly rejected?: DispatchRejected['data']['error'] };
 
 interface KnownResults {

@@ -35,7 +35,6 @@ export function createDispatchResults({
   };
 }
 
-/** Returns the sequence of the event by which a dispatch counted, if the state still knows it. */
 function eventOf(state: SessionState, dispatch: number): number | undefined {
   const isIt = ({ sequence }: { readonly sequence: number }) => sequence === dispatch;
   return (
