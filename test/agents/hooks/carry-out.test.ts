@@ -508,7 +508,10 @@ describe('an agent at work', () => {
   });
 
   it('a start that names files which are not there is compiled again without them', async () => {
-    const context = 'src/gone.ts src/here.ts https://a.org/b.html example.com/c.html';
+    const context = `src/gone.ts src/here.ts https://a.org/b.html example.com/c.html
+- Makefile (named by the task)
+Perhaps: go.mod, app/[id].tsx
+- Use a cache | Files: src/here.ts, justfile and 2 more [task:3, 3 Mar]`;
     const place = hookPlace({ context });
     mkdirSync(join(place.stateDir, 'src'));
     writeFileSync(join(place.stateDir, 'src/here.ts'), '');
@@ -517,7 +520,10 @@ describe('an agent at work', () => {
     const hints = place.asked.flatMap(({ subject, body }) =>
       subject.startsWith('prompt.compile') ? [(body as { hints?: object }).hints] : [],
     );
-    expect(hints).toEqual([undefined, { missing: ['src/gone.ts'] }]);
+    expect(hints).toEqual([
+      undefined,
+      { missing: ['src/gone.ts', 'go.mod', 'app/[id].tsx', 'justfile', 'Makefile'] },
+    ]);
   });
 
   it('a start asks for labelled lines, unless agents.lines is false', async () => {
