@@ -35,7 +35,7 @@ export interface LikelyFile {
 
 /** A file at least this likely gets a line of its own; one that is only perhaps touched shares a line. */
 export const LIKELY = 0.5;
-export const PERHAPS = 0.25;
+export const PERHAPS = 0.15;
 /** A file at least this likely leads to facts about it. */
 export const LEADING = 0.3;
 /** Tasks at least this similar, relative to the most similar one, are counted as evidence. */
