@@ -92,7 +92,7 @@ const TABLE: Readonly<Record<Group, Readonly<Record<string, Row>>>> = {
     inbox: ['messages for the next agent', board],
     'answer [options] <task> <answer>': ['answer the open question of a task', board],
     'restore [options] <id>': ['bring back a fact, a note or a task, whatever ended it', board],
-    plan: ['follow a tasks.md, and show how far it is', plan],
+    plan: ['follow a tasks.md, which `status --plan` shows', plan],
     session: ['list, show, complete, archive, export, import and remove sessions', session],
     learning: ['what a project has learned, and what waits for your decision', learning],
     result: ['correct and retry rejected results; import git history as results', result],

@@ -138,10 +138,12 @@ export function recallCommand(program: Command): void {
       const own = given === 1 ? session : sessionIfAny(cli, command, false);
       const wide = all === true ? {} : projectIn(cli, options);
       const isAlone = session !== undefined || (own !== undefined && wide.project === undefined);
-      const where = isAlone ? { session: own } : wide;
-      const reply = await withClient(cli, (client) =>
-        client.send('tool.recall', { ...fieldsIn(), query, ...where }),
-      );
+      const reply = await withClient(cli, async (client) => {
+        const ask = (where: object) => client.send('tool.recall', { ...fieldsIn(), query, ...where });
+        const found = await ask(isAlone ? { session: own } : wide);
+        // Says that the session of this folder does not exist yet.
+        return found.sessions === 0 && own !== undefined ? ask({ session: own }) : found;
+      });
       if (json) return out(JSON.stringify(reply));
       print(cli, showReply('tool.recall', reply, coloursOf(cli)));
       const { items, searched, sessions } = reply;

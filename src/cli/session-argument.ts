@@ -24,7 +24,6 @@ export function onSession(command: Command): Command {
     .option('-s, --session <name>', 'the same as an option');
 }
 
-/** Returns the session that a command works on. @param asArgument false where only the option names it */
 export function sessionGiven(cli: Cli, command: Command, asArgument = true): Token {
   const argument = asArgument ? command.args[0] : undefined;
   const { session } = command.optsWithGlobals<{ session?: string }>();

@@ -75,7 +75,6 @@ export async function logged(
   }
 }
 
-/** Returns why a command failed, with its last words. */
 export async function faultOf({ code, signal, stderr, fault }: GroupEnd): Promise<string | undefined> {
   if (code === 0) return undefined;
   const how = fault ?? (signal === null ? `ended with code ${code}` : `ended by ${signal}`);

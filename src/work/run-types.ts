@@ -68,7 +68,6 @@ export interface AgentAnswer {
   /** Last message of the agent, with a result block. */
   readonly text: string;
   readonly tokens?: number | undefined;
-  /** In US dollars. */
   readonly cost?: number | undefined;
   /** A problem such as `ended with code 1`; a result block still counts. */
   readonly fault?: string | undefined;
@@ -116,7 +115,6 @@ export type RunPlanEvent =
       readonly ms: number;
       readonly tokens?: number;
       readonly cost?: number;
-      /** Why the call gave no result. */
       readonly fault?: string;
     } & OfCall)
   | {
@@ -135,7 +133,6 @@ export type RunPlanEvent =
       readonly verdict: string;
       readonly findings: number;
       readonly dispatch: number;
-      /** Files that it says it has written. */
       readonly files?: readonly string[];
       readonly summary?: string;
       /** Repairs of the result, in words. */
@@ -163,7 +160,6 @@ interface Effort {
   /** Findings of reviews and checks in this run. */
   readonly findings: number;
   readonly tokens: number;
-  /** In US dollars. */
   readonly cost: number;
   readonly ms: number;
 }

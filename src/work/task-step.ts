@@ -24,7 +24,6 @@ export interface WorkTask {
   readonly waitsFor: readonly string[];
   readonly results: number;
   readonly last?: OutcomeName;
-  /** Questions that no one has answered. */
   readonly questions: NonNullable<RunStatusReply['tasks'][number]['questions']>;
   /** `open`: the last result waits for an answer; `answered`: it has one. */
   readonly question?: 'open' | 'answered';
@@ -42,7 +41,6 @@ export type Step =
   | { readonly kind: 'judge'; readonly round: number }
   /** Its question has no answer yet. */
   | { readonly kind: 'wait' }
-  /** A person must decide. */
   | { readonly kind: 'needed'; readonly why: string }
   | { readonly kind: 'limit'; readonly why: string };
 

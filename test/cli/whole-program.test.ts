@@ -10,7 +10,6 @@ const WITHOUT_JSON: Readonly<Record<string, string>> = {
   'admin serve': 'prints one line when it is ready, and runs until it is stopped',
   mcp: 'speaks JSON-RPC, or prints one line when it is ready, and runs until it is stopped',
   hook: 'prints what its client reads, and nothing else',
-  demo: 'tells a story',
   'dev completion': 'prints a script for a shell',
   'session export': 'prints JSON, an event a line',
   'dev schema print': 'prints a JSON Schema',

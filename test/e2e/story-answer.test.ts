@@ -89,14 +89,4 @@ describe('a question of an agent', () => {
       `Open questions are answered by:\n  throughline answer 1 "…" -s ${session} (`,
     );
   });
-
-  it('with a default is shown, and the work goes on with the default', async () => {
-    const special = `if (task === '1') result.questions = [{ text: 'Semicolons?', options: ['yes', 'no'], default: 'yes' }];`;
-    const { session, env, folder, args } = await project(special);
-    const { code, stderr } = await cli(args, { env, cwd: folder });
-    expect({ code, stderr }).toMatchObject({ code: 0 });
-    expect(stderr).toContain(
-      `1 asks: Semicolons? (yes | no); it goes on with "yes"; answer with: throughline answer 1 "…" -s ${session}\n`,
-    );
-  });
 });

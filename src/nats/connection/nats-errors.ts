@@ -203,7 +203,7 @@ export function connectFault(cause: unknown, url: string, joined?: { readonly as
   });
 }
 
-export const START_ONE = 'start one with "throughline up", or set NATS_URL';
+export const START_ONE = 'start one with "throughline up", or name another with --nats or NATS_URL';
 
 /** Codes of Node's TLS and OpenSSL, and the client's own for a server without TLS. */
 const TLS_CODE = /^(?:ERR_(?:TLS|SSL|OSSL)_|TLS$|SERVER_OPT_NA$)|CERT|SELF_SIGNED|LEAF_SIGNATURE|ISSUER|CRL/;

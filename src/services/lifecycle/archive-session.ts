@@ -120,7 +120,6 @@ export function checkpoint(
   );
 }
 
-/** Size of subject and headers. */
 const ENVELOPE_BYTES = 4096;
 
 export function lifecyclePorts(

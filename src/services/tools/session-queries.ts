@@ -196,8 +196,8 @@ function withoutSubject(text: string, { subject, relation }: SessionFact): strin
 }
 
 function recordedOf({ subject, relation, object, tags, confidence, ...fact }: SessionFact) {
-  const { severity, fix, origin, ref, scope } = fact;
-  return defined({ subject, relation, object, tags, severity, fix, confidence, origin, ref, scope });
+  const { severity, fix, origin, by, ref, scope } = fact;
+  return defined({ subject, relation, object, tags, severity, fix, confidence, origin, by, ref, scope });
 }
 
 function sourceOf({ sourceSequence: sequence, sourceTaskId: task, sourceRole: role, ...fact }: SessionFact) {

@@ -129,7 +129,6 @@ function fits({ task, failed, at }: TimelineEntry, filter: Filter): boolean {
 }
 
 interface Backwards {
-  /** Inclusive start. */
   readonly from: number;
   /** Exclusive end; 0 for all. */
   readonly above: number;

@@ -230,6 +230,23 @@ describe('what hooks of one conversation remember', () => {
     expect(state.peek('key')).toBe('new');
   });
 
+  it('forgetting a text removes what holds it, the start of every session, and nothing else', () => {
+    const { stateDir } = hookPlace();
+    const state = hookState(stateDir);
+    const spool = spoolOf(stateDir, 'own:1');
+    state.remember('told', 'The queue is called "MAGPIE"');
+    state.remember('other', 'The port is 9464');
+    state.note('turn', { request: 'Call it "MAGPIE"' });
+    spool.keepStart('demo', 'Decided: MAGP…');
+    state.forgetText('"MAGPIE"');
+    expect([state.peek('told'), state.notes('turn'), spool.lastStart('demo')]).toEqual([
+      undefined,
+      [],
+      undefined,
+    ]);
+    expect(state.peek('other')).toBe('The port is 9464');
+  });
+
   it('half a note, as a full disk leaves it, costs no other note of the turn', async () => {
     const place = hookPlace();
     const tool = (name: string) => ({

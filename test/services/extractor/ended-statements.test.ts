@@ -180,10 +180,10 @@ describe('what a person does to a statement', () => {
   it('corrects it: the new one has its own id and the rank of a person; correcting back restores', async () => {
     const session = new StatedSession();
     const { correct, retract } = commandsOn(session);
-    await session.says('port 3000', { subject: 'gateway' });
+    await session.says('port 3000', { subject: 'gateway', ...USER, by: 'ben' });
     const { fact, corrected } = await correct('M1', 'port 9464');
     expect(fact).toMatchObject({ ref: 'M1v2', origin: 'person', object: 'port 9464' });
-    expect(corrected.retracted).toMatchObject({ by: 'ann', instead: 'M1v2' });
+    expect(corrected).toMatchObject({ by: 'ben', retracted: { by: 'ann', instead: 'M1v2' } });
     await expect(retract('M1')).rejects.toThrow('M1 was corrected before: retract M1v2, which replaced it');
     await session.says('port 8080', { subject: 'gateway', ...USER });
     expect(await session.holds()).toEqual(['M1v2 port 9464', 'M2 port 8080']);

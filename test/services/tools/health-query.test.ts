@@ -23,17 +23,6 @@ function healthWith(
 describe('health-show', () => {
   fakeTimers();
 
-  it('health-show puts all parts together', async () => {
-    expect(await healthWith()({})).toEqual({
-      at: expect.any(String),
-      services: [],
-      results: { stored: 7, waiting: 1, rejected: 2 },
-      findings: [{ check: 'server', level: 'ok', message: 'is there' }],
-      findingsAt: expect.any(String),
-      missing: [],
-    });
-  });
-
   it('health-show answers within two seconds whatever does not, and says what is missing and why', async () => {
     const refused = async () => Promise.reject(new ThroughlineError('permission_denied', 'may not ask'));
     const asked = healthWith({ services: () => NEVER, results: refused }, () => NEVER)({});
