@@ -2,8 +2,6 @@ import type { Command } from 'commander';
 import { expect, it } from 'vitest';
 import { createProgram } from '../../src/cli/program.js';
 
-/** Rules that every command of the program follows. */
-
 /** Commands that do not print an answer as JSON, and why. */
 const WITHOUT_JSON: Readonly<Record<string, string>> = {
   up: 'prints one line when it is ready, and runs until it is stopped',
@@ -40,13 +38,6 @@ function leaves(command: Command, words: readonly string[] = []): [string, Comma
 const commands = leaves(await createProgram());
 const longOptions = (command: Command, hidden = false) =>
   command.options.filter((option) => option.hidden === hidden).map(({ long }) => long);
-
-it('finds the commands of the program, those in groups included', () => {
-  const words = commands.map(([each]) => each);
-  expect(words).toContain('prompt');
-  expect(words).toContain('tool task-add');
-  expect(words).toContain('learning accept');
-});
 
 it.each(commands)('"throughline %s" has --json, or a reason for not having it', (words, command) => {
   expect(longOptions(command).includes('--json')).toBe(!Object.hasOwn(WITHOUT_JSON, words));

@@ -85,7 +85,6 @@ it.each(cases)('$name', async ({ steps }) => {
   for (const step of steps) await play(step);
 });
 
-/** What the client answers to a step. */
 async function replyTo(
   session: Session,
   step: Step,

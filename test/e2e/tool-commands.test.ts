@@ -403,12 +403,3 @@ describe('the exit code', () => {
     }
   });
 });
-
-it('a tool takes an option with several values, and priority 0', async () => {
-  session = newSession('options');
-  for (const content of ['a', 'b']) await tool('task-add', '--content', content);
-  const many = ['--priority', '0', '--depends-on', '1', 'tas-2', '--json'];
-  expect(JSON.parse(await tool('task-add', '--content', 'c', ...many))).toMatchObject({
-    task: { id: 'TAS-3', priority: 0, depends_on: ['TAS-1', 'TAS-2'] },
-  });
-});

@@ -194,9 +194,9 @@ describe('what a person does to a statement', () => {
     expect(await session.holds()).toEqual(['M1 port 3000', 'M2 port 8080', 'M3 port 9000']);
   });
 
-  it('corrects an answer, whose question stays', async () => {
+  it('corrects an answer, whose question stays; restoring it ends the correction', async () => {
     const session = new StatedSession();
-    const { correct } = commandsOn(session);
+    const { correct, restore } = commandsOn(session);
     const data = { ref: 'N1', task: '1', questions: ['Which port?'], answer: '80', by: 'ann' };
     await session.log.append('demo' as Token, {
       v: EVENT_VERSION,
@@ -210,6 +210,9 @@ describe('what a person does to a statement', () => {
       questions: ['Which port?'],
       answer: '81',
     });
+    await restore('N1');
+    expect(await session.holds()).toEqual(['N1 Which port? 80']);
+    expect(await session.ended()).toEqual(['N1v2 replaced by N1']);
   });
 
   it('restores what was replaced: both hold, until something newer ends it', async () => {
@@ -221,16 +224,6 @@ describe('what a person does to a statement', () => {
     expect(await session.holds()).toEqual(['M1 Use moment', 'M2 Use dayjs']);
     await session.says('Use luxon', { replaces: ['M1', 'M2'] });
     expect(await session.holds()).toEqual(['M3 Use luxon']);
-  });
-
-  it('restoring what was corrected ends the correction', async () => {
-    const session = new StatedSession();
-    const { correct, restore } = commandsOn(session);
-    await session.says('port 3000', { subject: 'gateway' });
-    await correct('M1', 'port 9464');
-    await restore('M1');
-    expect(await session.holds()).toEqual(['M1 port 3000']);
-    expect(await session.ended()).toEqual(['M1v2 replaced by M1']);
   });
 });
 
