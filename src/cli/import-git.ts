@@ -81,7 +81,6 @@ export function addImportGit(result: Command): void {
 
 export interface CommitSelection {
   readonly limit: number;
-  /** A branch, tag or commit. Default: what is checked out. */
   readonly branch?: string | undefined;
   readonly since?: string | undefined;
   readonly path?: readonly string[] | undefined;

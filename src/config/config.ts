@@ -21,7 +21,6 @@ export interface Config
   readonly access: NatsAccess;
   readonly redact: boolean;
   readonly tasksRoots: readonly string[];
-  /** Directory of an installed nats-server. */
   readonly cacheDir: string;
   /** The raw variables, for finding nats-server. */
   readonly env: Variables;

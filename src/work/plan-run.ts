@@ -85,7 +85,6 @@ function budgetUsed({ tokens, cost }: Spent, { maxTokens, maxCost }: RunRules): 
   return undefined;
 }
 
-/** Returns why none of the open tasks can begin. */
 function heldBy(open: readonly WorkTask[]): string {
   const asking = open.filter(({ question }) => question === 'open').length;
   if (asking > 0) return `${counted(asking, 'task')} ${asking === 1 ? 'waits' : 'wait'} for an answer`;

@@ -60,7 +60,6 @@ class PlanRunner {
     again: new Map<string, number>(),
   };
   readonly #inVain = new Map<string, number>();
-  /** Notes and questions that were told. */
   readonly #reported = new Set<string>();
   readonly #started = performance.now();
   #tasks: readonly WorkTask[] = [];
