@@ -3,7 +3,6 @@ import type { Config } from '../config/config.js';
 import type { ServerInUse } from '../config/user-server.js';
 import type { Logger } from '../engine/ports/logger-and-clock.js';
 
-/** A command with the parts that ours have in common. */
 export class Command extends Base {
   declare readonly commands: readonly Command[];
   declare readonly parent: Command | null;

@@ -143,7 +143,6 @@ function adderIn(module: object, name: string) {
   return Object.entries(module).find(([exported]) => exported === `${word}Command`)?.[1];
 }
 
-/** The command that the words lead to, and the words behind it. */
 export function commandAt(program: Command, words: readonly string[]) {
   let command = program;
   for (const [index, word] of words.entries()) {

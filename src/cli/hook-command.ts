@@ -203,7 +203,6 @@ function usualMs(startMs: number, starts: number): number {
   return Math.round(Math.min(MOST_BUSY_MS, Math.max(WITHIN_MS, starts * startMs)));
 }
 
-/** The time of `--within`; `undefined` for a text that is none. */
 function withinOf(text: string): number | undefined {
   const ms = Number(text);
   return /^\d{2,5}$/.test(text) && ms >= LEAST_MS && ms <= MOST_MS ? ms : undefined;

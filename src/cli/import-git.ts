@@ -89,7 +89,6 @@ export interface CommitSelection {
 interface Repository {
   readonly path: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Time for git, in milliseconds. Default: a minute. */
   readonly gitMs?: number;
 }
 

@@ -37,7 +37,6 @@ export function mcpCommand(program: Command): void {
 const START_MS = 700;
 const STARTING = 'your server did not run and is being started, which takes a few seconds';
 
-/** The memory of a session, connected when it is first needed. */
 function memoryOf(command: Command, given: string | undefined) {
   let cli = cliOf(command);
   const named = given === undefined ? undefined : token(given, '--session');

@@ -46,7 +46,6 @@ export const moment = (isEnd: boolean) => (raw: string) => {
   );
 };
 
-/** Writes a time in the zone of this machine: `2026-03-01 10:05:15`. */
 export function localTime(at: string | number): string {
   return new Date(at).toLocaleString('sv');
 }
@@ -86,7 +85,6 @@ export async function readNamed(path: string, what = path): Promise<Buffer> {
   }
 }
 
-/** The bytes of a file that the option `--file` names; `-` is standard input. */
 export async function readBody(file: string): Promise<Buffer> {
   if (file === '-') return buffer(process.stdin);
   return readNamed(file, `--file ${file}`);
@@ -105,7 +103,6 @@ export function givenOptions(command: AnyCommand, without: readonly string[]): s
   });
 }
 
-/** The words that people read and type for the status of a task on the board. */
 export const TASK_STATUS_WORDS = ['pending', 'in-progress', 'completed', 'blocked', 'cancelled'] as const;
 
 const STATUS_SYNONYMS: Readonly<Record<string, string>> = {

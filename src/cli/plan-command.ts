@@ -82,7 +82,6 @@ function addFollow(plan: Command): void {
     });
 }
 
-/** An error that names the options that were typed, not the fields of the request. */
 function asTyped(error: unknown, tasks: string): unknown {
   if (!(error instanceof ThroughlineError)) return error;
   const message = error.message

@@ -217,7 +217,6 @@ async function elsewhere(
   return section(pc, 'In other sessions', waiting);
 }
 
-/** The status of a run, as `plan follow` shows it as well. */
 export function shownStatus(cli: Cli, reply: RunStatusReply | RunInitReply, json: boolean): string {
   return json ? JSON.stringify(reply) : statusLines(coloursOf(cli), reply).join('\n');
 }

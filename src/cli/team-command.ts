@@ -75,7 +75,6 @@ function addInvitations(team: Command): void {
     });
 }
 
-/** Gives a member a new key, and prints what they need. */
 async function invite(cli: Cli, options: Texts<'ca'>, member: Omit<Member, 'key'>): Promise<void> {
   const given = await authority(options);
   const { key, seed } = newUserKey();

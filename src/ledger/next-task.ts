@@ -124,7 +124,6 @@ function doneTasks(tasks: readonly ProgressTask[], results: TaskResults): Readon
   return done;
 }
 
-/** True for the task itself and its subtasks at any depth. */
 function isWithin(byId: ReadonlyMap<string, ProgressTask>, id: string, whole: string): boolean {
   const seen = new Set<string>();
   for (let at: string | undefined = id; at !== undefined && !seen.has(at); at = byId.get(at)?.parent) {

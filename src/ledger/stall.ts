@@ -32,7 +32,6 @@ export function stallThresholds(threshold = DEFAULT_STALL_THRESHOLD): StallThres
 const repeated = z.object({ key: z.string(), text: z.string(), count: z.number() });
 type Repeated = Output<typeof repeated>;
 
-/** Counters of one task, as plain JSON. */
 export const stallCounters = z.object({
   nonProgress: z.number(),
   pingPong: z.number(),

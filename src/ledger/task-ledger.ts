@@ -95,13 +95,11 @@ export function isAsking({ questions = [] }: Asked): boolean {
   return questions.length > 0;
 }
 
-/** Returns the blockers that ask nothing: questions are shown as such. */
 export function plainBlockers({ questions = [], blockers }: TaskLedger): string[] {
   const questionKeys = new Set(questions.map(({ text }) => questionKey(text)));
   return blockers.filter((blocker) => !questionKeys.has(questionKey(blocker)));
 }
 
-/** True if everything that the newest result asked has an answer. */
 export function isAnswered({ questions = [], answers = [] }: Asked): boolean {
   return questions.length === 0 && answers.length > 0;
 }
@@ -206,7 +204,6 @@ function worked(
   };
 }
 
-/** Files by their names now, without those that are gone. */
 function filesNow(
   { files, renamed = [], deleted = [] }: Pick<OutcomeDigest, 'files' | 'renamed' | 'deleted'>,
   earlier: readonly string[] = [],

@@ -205,7 +205,6 @@ function isOurHook(client: HookClientName) {
     /\bthroughline["']? hook (\w+)/.exec(hook.command)?.[1] === client;
 }
 
-/** Recognises a hook of ours, or a group with only such hooks. */
 function isOurGroup(client: HookClientName) {
   const isOurs = isOurHook(client);
   return (group: unknown) =>

@@ -71,7 +71,6 @@ export function removePlan(client: ConnectClientName, where: Where, read: ReadTe
   return [...files, ...(goes ? projectRemoved(where, read) : [])].filter(isChange);
 }
 
-/** Returns `connected` only if all files of a client have all our entries. */
 export function clientState(client: ConnectClientName, where: Where, read: ReadText): EntryState {
   const states = CONNECT_CLIENTS[client]
     .files(where)
@@ -169,7 +168,6 @@ function projectText(text: string | undefined, given: ProjectFields, defaults: P
   return result;
 }
 
-/** Restores our fields from a copy before the first client. Keeps other changes. */
 function projectTextBefore(text: string, copy: string): string {
   const [now, before]: unknown[] = [parse(text), parse(copy)];
   // The file was damaged by hand.

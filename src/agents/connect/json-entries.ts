@@ -100,7 +100,6 @@ function listsIn(text: string, { under }: JsonLists, name: string) {
   return Object.entries(lists).flatMap(([list, items]) => (Array.isArray(items) ? [{ list, items }] : []));
 }
 
-/** Returns the item if it is ours, otherwise our items inside it. */
 function oursIn(item: unknown, { isOurs, inner = '' }: JsonLists): readonly unknown[] {
   return isOurs(item) ? [item] : innerItems(item, inner).filter(isOurs);
 }

@@ -35,7 +35,6 @@ export function withBlock(text: string, block: TomlBlock | MarkdownBlock, name: 
   return result;
 }
 
-/** Returns true if the text has the current block, wherever it was written. */
 export function hasBlock(text: string, block: TomlBlock | MarkdownBlock): boolean {
   const fixed = (lines: string) =>
     lines

@@ -142,7 +142,6 @@ function isLink(path: string): boolean {
   }
 }
 
-/** Returns the real path of a folder, based on its nearest existing ancestor. */
 function realFolder(folder: string): string {
   try {
     return realpathSync(folder);

@@ -27,7 +27,6 @@ export interface HookCall extends ToolCall {
   readonly turn: string;
   /** Working directory of the agent; empty if the client does not send it. */
   readonly directory: string;
-  /** Names the sub-agent; empty in the agent that the user talks to. */
   readonly agent: string;
   readonly agentName: string;
   readonly source: string;
@@ -148,7 +147,6 @@ export type HookAnswer = string | Readonly<Record<string, unknown>> | undefined;
 export type Answering = () => Promise<HookAnswer>;
 
 export interface HookTools {
-  /** The name of the client, and its entry in the table. */
   readonly name: string;
   readonly client: HookClient;
   readonly at: AgentSession;

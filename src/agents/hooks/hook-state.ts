@@ -11,7 +11,6 @@ import type { WorkTree } from './turn-files.js';
 
 export type HookState = ReturnType<typeof hookState>;
 
-/** One thing that happened in a turn, without secrets. */
 export interface TurnNote {
   readonly request?: string;
   readonly entry?: TraceEntryInput;
@@ -58,7 +57,6 @@ export function hookState(folder: string, log: (line: string) => void = () => {}
     remember: (key: string, text: string) => attempt(log, () => write(key, text)),
     recall,
     peek,
-    /** Adds to the notes of an agent's turn: what `finishedTurn` is made of. */
     note: (key: string, note: TurnNote) =>
       attempt(log, () => {
         mkdirSync(turns, { recursive: true, mode: PRIVATE });

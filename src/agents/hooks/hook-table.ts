@@ -37,7 +37,6 @@ type PayloadFields = Readonly<typeof FIELDS> & {
   readonly parent?: string;
 };
 
-/** A tool that hands work to a sub-agent: the fields of its input. */
 interface AgentTool {
   readonly prompt: string;
   readonly agentName: string;
@@ -55,7 +54,6 @@ export interface HookClient {
   /** Most tokens of the context of one answer, and most characters; a longer one is not given. */
   readonly contextTokens: number;
   readonly maxContext: number;
-  /** Encodes an answer with exactly the keys that the client knows. */
   readonly write: Readonly<Record<AnswerKind, (value: unknown, event: string) => object>>;
   /** Field of a payload that comes from another client, which reads the configuration of this one as well. */
   readonly foreign?: string;
@@ -92,7 +90,6 @@ const specific = (hookEventName: string, more: object) => ({
 const additionalContext = (value: unknown, event: string) => specific(event, { additionalContext: value });
 const block = (reason: unknown) => ({ decision: 'block', reason });
 
-/** The events of a client with the names of Claude Code. */
 const eventsOf = (agentTool: string): readonly HookEvent[] => [
   { name: 'SessionStart', moment: 'session-start', answer: 'context' },
   { name: 'UserPromptSubmit', moment: 'prompt', answer: 'context' },

@@ -210,7 +210,6 @@ function recorded({
 
 const MAX_PROMPT = 20_000;
 
-/** Names the conversation with an agent as an intent: one trace each. */
 export function intentOf(client: string, conversation: string): string {
   return `${client}-${conversation || 'unknown'}`.slice(0, 128);
 }
@@ -229,7 +228,6 @@ export function shownTo(reader: string, state: Pick<HookState, 'peek'>): readonl
 
 const MAX_SHOWN = 2000;
 
-/** Names the agent of a conversation on the tasks that it claims. */
 export function agentOf(client: string, conversation: string): string {
   return `${client}:${conversation.slice(0, 8)}`;
 }

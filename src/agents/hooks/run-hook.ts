@@ -153,7 +153,6 @@ export async function recordRaw(place: RecordingPlace): Promise<void> {
   }
 }
 
-/** Faults of the disk and not of the call. */
 const DISK_FAULTS: ReadonlySet<string | undefined> = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EIO']);
 
 const OWN_MS = 100;

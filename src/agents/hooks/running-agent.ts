@@ -12,7 +12,6 @@ const MAX_LINE = 250;
 const MAX_TASKS = 20;
 
 interface Running {
-  /** Time of the first prompt, in milliseconds since the epoch. */
   readonly since: number;
   /** Sequence of the session up to which the agent knows it; before the first look the time counts. */
   readonly after?: number;
@@ -51,7 +50,6 @@ export function noteTask(
 export const REPORT_TOOL = /throughline(?:__|[_.-])report$/;
 const CONTEXT_TOOL = /throughline(?:__|[_.-])context$/;
 
-/** Remembers the task of a prompt; true for the first prompt of the agent. */
 export function notePrompt(call: HookCall, tools: HookTools): boolean {
   const isFirst = tools.state.peek(conversationKey('running', call, tools)) === undefined;
   if (isFirst) keep(call, tools, runningOf(call, tools));

@@ -139,7 +139,6 @@ export function spoolOf(stateDir: string, installation: string, log: (line: stri
   };
 }
 
-/** Returns the name of the server that a spool is for, once that has answered. */
 function serverOf(folder: string): string {
   return textOrNone(join(folder, SERVER), MAX_NAME);
 }
@@ -190,7 +189,6 @@ function waitingIn(folder: string): string[] {
     .sort();
 }
 
-/** Returns false if another process has moved the file before. */
 function moveFile(from: string, to: string): boolean {
   try {
     renameSync(from, to);

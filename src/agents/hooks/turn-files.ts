@@ -85,7 +85,6 @@ export function changesSince(
 
 const MAX_BRANCHES = 500;
 
-/** The branches of a repository, and those that its main branch does not contain. */
 export interface Branches {
   readonly all: readonly string[];
   readonly unmerged: readonly string[];

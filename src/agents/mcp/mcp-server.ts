@@ -113,7 +113,6 @@ function listed(schema: z.ZodType): StandardSchemaWithJSON {
   };
 }
 
-/** Next step of a model after an error, by code. */
 const NEXT: Readonly<Partial<Record<ErrorCode, string>>> = {
   unavailable:
     'Go on with your work without it, and try again later. If it stays so, tell the user to run "throughline doctor", which says what is wrong; where nothing runs, "throughline up".',

@@ -117,7 +117,6 @@ export function textOrNone(path: string, maxBytes: number): string {
 /** Refuses bytes that are not UTF-8: they would change when written back. */
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Reads a text of at most `maxBytes` bytes as `readRegularFile` reads a file. */
 export function readTextFile(path: string, maxBytes: number): string | UnreadableFile | undefined {
   const read = readRegularFile(path, maxBytes);
   if (read === undefined || 'fault' in read) return read;

@@ -181,7 +181,6 @@ export class StateReader<State extends Sequenced, Event extends { readonly type:
     return this.#folded.size;
   }
 
-  /** Approximate memory of the cached states in bytes. */
   get bytes(): number {
     return this.#folded.calculatedSize;
   }
@@ -276,7 +275,6 @@ export class StateReader<State extends Sequenced, Event extends { readonly type:
     return events.length;
   }
 
-  /** Starts a fold from the newest usable snapshot, or from the empty state. */
   async #start(key: Token, snapshot: StoredSnapshot | undefined, generation: string): Promise<Folded<State>> {
     const { folding, logger, snapshots } = this.#options;
     const decoded = snapshot && folding.decode(key, snapshot.text);
@@ -305,7 +303,6 @@ export class StateReader<State extends Sequenced, Event extends { readonly type:
 export interface Folding<State, Event> {
   readonly format: EventFormat<Event>;
   empty(key: string): State;
-  /** Folds one event into the state, in place. */
   evolve(state: State, stored: Stored<Event>): unknown;
   /** Approximate memory of a state in bytes; called after each fold. */
   bytes(state: State): number;

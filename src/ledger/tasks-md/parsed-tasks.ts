@@ -1,15 +1,6 @@
 export type PlanTaskStatus = 'pending' | 'in-progress' | 'completed';
 
-export type StatusSource =
-  | 'box'
-  | 'mark'
-  | 'field'
-  | 'table'
-  | 'list'
-  /** An entry of a list of contents. */
-  | 'contents'
-  | 'children'
-  | 'none';
+export type StatusSource = 'box' | 'mark' | 'field' | 'table' | 'list' | 'contents' | 'children' | 'none';
 
 /** Lists are empty, never missing. */
 export interface ParsedTask {
@@ -100,7 +91,6 @@ export interface ParsedTasks {
   readonly problems: readonly TaskProblem[];
 }
 
-/** Makes a problem from 0-based lines. */
 export function problem(code: TaskProblemCode, line: number, message: string, to = line): TaskProblem {
   return {
     code,

@@ -9,9 +9,7 @@ type LineKind =
   /** Of a table. */
   | 'row'
   | 'text'
-  /** A line that opens or closes a code fence. */
   | 'fence'
-  /** Inside a code fence. */
   | 'code';
 
 export interface PlanLine {
@@ -101,7 +99,6 @@ export function dedent(lines: readonly string[]): string[] {
   return lines.map((line) => line.slice(Math.min(common, line.length)).trimEnd());
 }
 
-/** Splits a row into cells, without the outer pipes; `\|` is a pipe in a cell. */
 export function cellsOf(row: string): string[] {
   return row
     .replace(/^\|/, '')

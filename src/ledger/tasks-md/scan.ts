@@ -25,13 +25,11 @@ export interface Draft {
   readonly line: number;
   readonly origin: 'box' | 'heading' | 'bold';
   readonly head: TaskLine;
-  /** Number of its ordered list item. */
   readonly ordinal?: number | undefined;
   /** The task that contains it by nesting. */
   readonly owner?: Draft | undefined;
   /** The nearest heading above; for a heading's task, the heading around it. */
   readonly under?: Heading | undefined;
-  /** Statuses from other lines. */
   readonly statuses: StatedElsewhere[];
   readonly requirements: string[];
   readonly dependsOn: string[];
@@ -167,7 +165,6 @@ class Scanner {
     }
   }
 
-  /** Reads an item, or a line with a box. */
   #visitItem(line: PlanLine, at: number): number {
     const { text, indent, number } = line;
     const before = this.#close(indent);

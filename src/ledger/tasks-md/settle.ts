@@ -139,7 +139,6 @@ function headingTask(from: Heading | undefined, confirmed: ReadonlySet<Heading>)
   return undefined;
 }
 
-/** Applies the statuses of mentions; what mentions no task is reported. */
 function placeMentions({ mentions }: Findings, drafts: readonly Draft[], problems: TaskProblem[]): void {
   const known = new Map<string, Draft>();
   for (const draft of drafts.toReversed()) if (draft.head.id !== undefined) known.set(draft.head.id, draft);
@@ -175,7 +174,6 @@ function outerTask(id: string | undefined, earlier: ReadonlyMap<string, Draft>):
   return undefined;
 }
 
-/** Returns the headings that hold all tasks: their words are for all of them. */
 function sharedHeadings(drafts: readonly Draft[]): ReadonlySet<Heading> {
   const counts = new Map<Heading, number>();
   for (const draft of drafts) {

@@ -102,12 +102,10 @@ export function readStatus(cell: string, legend: Legend): Mark | undefined {
   return openingWord(rest) ?? emoji?.mark ?? markOfEmoji(Array.from(rest.replace('\uFE0F', '')).at(-1) ?? '');
 }
 
-/** Reads a phrase that is exactly a status word, as in a legend. */
 export function wholeWord(phrase: string): Mark | undefined {
   return WORDS.get(normalize(phrase));
 }
 
-/** Reads a phrase that begins with a status word. */
 function openingWord(text: string): Mark | undefined {
   const phrase = normalize(text);
   const word = LONGEST_FIRST.find((candidate) => {

@@ -34,7 +34,6 @@ import {
  */
 export interface SaidAbout {
   readonly text: string;
-  /** The subject, unless the statement is about its own task. */
   readonly subject?: string | undefined;
 }
 
@@ -73,7 +72,6 @@ interface Denial {
 /** Tells what a statement takes back: the term that it denies and an older one asserts; undefined if none. */
 export type TakesBack = (older: SaidAbout) => string | undefined;
 
-/** Reads what a statement denies; undefined if it denies nothing. */
 export function takesBack(statement: SaidAbout): TakesBack | undefined {
   const now = readable(statement.text);
   const byName = deniesByName(now, statement.subject);

@@ -148,7 +148,6 @@ export const MOVES_TO =
   words(`switch switched move moved migrate migrated go went stick change changed deploy deployed publish
   published send sent ship shipped write written log logged`);
 
-/** Auxiliaries whose verb ends a German sentence. */
 export const VERB_AT_END = words(`wird werden wurde wurden ist sind soll sollen muss müssen`);
 
 /** The Portuguese "no" for "in the". */
@@ -191,7 +190,6 @@ export const CJK_DENIALS: readonly string[] = [
   String.raw`(?:从|把)\s*NAME\s*(?:切换|迁移|换|改|替换)(?:到|成|为|用)`,
   String.raw`NAME\s*(?:已经?|被|都)*(?:弃用|不再使用|(?:换成|改成|改为|替换为|替换成)了?|(?:被)?(?:移除|删除|去掉)了?)`,
 ];
-/** What uses a name in Japanese and Chinese. */
 export const CJK_USES: readonly string[] = [
   String.raw`NAME\s*(?:を(?:使|利用|採用|用い|導入)|で(?:行|書|実装|管理|統一|処理|保存|テスト|実行)?|に(?:保存|置|入れ|統一|する|します|しま|決|格納))`,
   String.raw`(?:使用|采用|选用|选择|通过|基于|改用|换成|用|由|存(?:储)?(?:在|到)|放(?:在|到))\s*NAME(?!\s*的)`,

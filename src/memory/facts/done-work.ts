@@ -7,7 +7,6 @@ export interface WorkDone {
   readonly sequence: number;
   readonly at: string;
   readonly task: string;
-  /** Everything that it names. */
   readonly words: ReadonlySet<string>;
   readonly parts: readonly Clause[];
   /** Words of each action that it leaves to do itself. */
@@ -87,7 +86,6 @@ export function isDoneBy(
   );
 }
 
-/** True if a clause says nothing but this word and what was done to it. */
 function isAlone(only: string, words: ReadonlySet<string>): boolean {
   return words.has(only) && [...words].every((word) => word === only || DOING.has(word));
 }
@@ -98,7 +96,6 @@ function namesIn(action: string): string[] {
   return tokens(`/${names.join(' ')}`);
 }
 
-/** True if enough of the words asked for are there, with every number. */
 function isNamed(action: readonly string[], has: (word: string) => boolean, least: number): boolean {
   let spare = spareOf(action, least);
   for (const word of action) {

@@ -208,7 +208,6 @@ export function ownFacts(
 const MAX_PATHS = 10;
 const MAX_NAME = 128;
 
-/** The scope with each part in one quoted line. */
 export function recordedScope({ task, paths, branch }: StatementScope = {}): { scope?: StatementScope } {
   const short = (part: string) => clipText(quoted(part), KEPT.fact.subject);
   const parts = { task: task && short(task), paths: paths?.slice(0, MAX_PATHS).map(short) };

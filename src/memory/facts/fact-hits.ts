@@ -178,7 +178,6 @@ export class FactHits {
         if (entry.isSummary && !entry.isBare) this.#set(this.#raise(this.#similar, entry, use), USEFUL);
   }
 
-  /** Adds the facts that are near by meaning, if less else speaks for them. */
   addNear(facts: readonly RatedFact[]): void {
     for (const { entry, value: likeness } of facts) {
       const known = this.#similar[entry.place] as number;

@@ -129,7 +129,6 @@ const NEAR = 0.2;
 /** The newest facts whose meaning is compared: a session of 100,000 must not make all their vectors for a prompt. */
 const MAX_COMPARED = 5000;
 
-/** Returns the facts that are nearest to the task by meaning, with their likeness. */
 function nearest(
   index: FactIndex,
   closeness: NonNullable<FactsAsked['closeness']>,
@@ -224,7 +223,6 @@ function isBesideLedger(entry: IndexedFact, index: FactIndex): boolean {
   return group === 'conventions' && !index.ofTask(fact.sourceTaskId).some(saysSo);
 }
 
-/** True for the result of a task that failed, as a statement. */
 function isAttempt({ fact, isOfTask }: IndexedFact): boolean {
   return fact.relation === RELATIONS.failed && isOfTask;
 }
@@ -367,7 +365,6 @@ class FactChoice {
     return [...best.sort(byWorth), ...this.#rest.slice(0, CONSIDERED - best.length)];
   }
 
-  /** Chooses candidates that say something new, up to `most`. */
   #take(most: number, isWanted: (candidate: Candidate) => boolean): void {
     for (const candidate of this.#candidates) {
       if (this.#chosen.length >= most || this.isFull) return;

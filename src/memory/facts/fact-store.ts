@@ -28,7 +28,6 @@ import { statementKind } from './statements.js';
 export const MAX_FACT_BYTES = 500_000;
 /** Share of the kept facts that may have the highest value; the rest is for new ones. */
 const DEAR_SHARE = 0.75;
-/** Removed notes that can be restored. */
 const MAX_REMOVED = 20;
 
 /** Stores one session's facts. Synchronous; never throws. */
@@ -106,7 +105,6 @@ export class InMemorySessionFactStore {
       for (const saying of this.#questions) this.#closeWithBranch(saying);
   }
 
-  /** Closes a question whose branch was merged or deleted after it. */
   #closeWithBranch(saying: Saying): void {
     const { validTo, sourceSequence: asked, sourceTaskId: task, scope } = saying.fact;
     if (validTo !== undefined) return;
@@ -196,7 +194,6 @@ export class InMemorySessionFactStore {
       if (isAnswerTo(fact, saying.fact)) this.#close(saying, answering(fact, saying.fact));
   }
 
-  /** Ends the notes on what is stuck that name a task, when it is done. */
   endStuck(task: string, at: Pick<DispatchOrigin, 'sequence' | 'at'>): void {
     for (const saying of this.#statements) {
       const { note } = saying.fact;
@@ -669,7 +666,6 @@ function endsOpen(outcome: SessionFact, fact: SessionFact): boolean {
   return (isApproval || isReview === !isBlocker(fact)) && reaches(outcome, fact);
 }
 
-/** Facts from before the session close nothing of the session. */
 function reaches(closer: SessionFact, fact: SessionFact): boolean {
   return closer.history !== true || fact.history === true;
 }

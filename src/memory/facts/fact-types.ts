@@ -39,7 +39,6 @@ export type Restored = Output<typeof restored>;
 /** The part of a fact that its event stores; the dispatch beside it has the rest. */
 export type RecordedFact = Output<typeof storedFact>;
 
-/** True if someone of higher rank than the other states the first one. */
 export function outranks(one: Pick<RecordedFact, 'origin'>, other: Pick<RecordedFact, 'origin'>): boolean {
   return rankOf(one) < rankOf(other);
 }
@@ -58,7 +57,6 @@ export function askedIn(answer: SessionFact['answer']): string {
   return answer === undefined ? '' : `${quoted(answer.questions.join(' '))} `;
 }
 
-/** Returns 0 for the word of a person, more for a user and for agents. */
 export function rankOf({ origin = 'agent' }: Pick<RecordedFact, 'origin'>): number {
   return ORIGINS.indexOf(origin);
 }

@@ -74,7 +74,6 @@ function denying(fact: RecordedFact): TakesBack | undefined {
   return DENIABLE.has(statementKind(fact)) ? takesBack(aboutOf(fact)) : undefined;
 }
 
-/** A statement about its task names nothing else. */
 function aboutOf({ subject, object }: RecordedFact): SaidAbout {
   return subject.startsWith('task:') ? { text: object } : { text: object, subject };
 }
