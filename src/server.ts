@@ -79,7 +79,7 @@ export async function startThroughline(options: ServerOptions = {}): Promise<Run
     const started = server === undefined ? undefined : await startServer(server, config, logger, shutdown);
     const address =
       started === undefined
-        ? addressOf(serverInUse(stateDirOf(config.env), { natsUrl: given }))
+        ? addressOf(serverInUse(stateDirOf(config.env), { natsUrl: given, directory: process.cwd() }))
         : { store: started.storeDir };
     const monitoring = new Monitoring();
     await serve(address, { config, logger, shutdown, monitoring }, services);

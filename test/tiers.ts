@@ -108,7 +108,6 @@ export function isSystem(path: string): boolean {
   return SYSTEM_FOLDERS.some((folder) => path.startsWith(`test/${folder}/`)) && !unit.has(path);
 }
 
-/** Returns the first tier that runs a file of tests. */
 export function tierOf(path: string): Tier {
   const isDefault = isSystem(path) ? defaults.has(path) : !UNIT_IN_ALL.has(path);
   return isDefault ? 'default' : 'all';
@@ -117,7 +116,6 @@ export function tierOf(path: string): Tier {
 /** Paths that the lists above name, so that a test can tell which of them is not there. */
 export const NAMED: readonly string[] = [...system, ...unit, ...defaults, ...UNIT_IN_ALL];
 
-/** Returns the paths of some tests in one folder. */
 function within(folder: string, names: string): string[] {
   return names.split(' ').map((name) => `test/${folder}/${name}.test.ts`);
 }

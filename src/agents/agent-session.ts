@@ -132,7 +132,6 @@ function planOf(known: ConnectedProject | undefined, top: string, file: string |
   return folder === main || kindAt(here) === 'file' ? here : join(main, plan);
 }
 
-/** Tells a new session its project and plan. Returns false if it has neither. */
 export async function openOwnSession(
   { session, project, plan }: AgentSession,
   client: ThroughlineClient,

@@ -32,7 +32,8 @@ export function cliOf(command: Command): Cli {
 /** The server in use now, which changes with `throughline team`, and how it is started. */
 export function serverOf(command: Command, config: Config): Pick<Cli, 'server' | 'autostart'> {
   const options = command.optsWithGlobals<{ nats?: string }>();
-  const server = serverInUse(stateDirOf(config.env), { nats: options.nats, natsUrl: config.natsUrl });
+  const named = { nats: options.nats, natsUrl: config.natsUrl };
+  const server = serverInUse(stateDirOf(config.env), { ...named, directory: process.cwd() });
   const autostart = async () => {
     note('-- no server is running: starting one in the background; "throughline down" stops it');
     return (await import('./detached-up.js')).startUserServer(config, (line) => note(`-- ${line}`));

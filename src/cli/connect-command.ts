@@ -287,7 +287,6 @@ function diffText({ path, before, after }: FileChange, inColour: boolean): strin
     .join('\n');
 }
 
-/** A path as people read it: from here, where it lies below. */
 function shown(path: string): string {
   const here = relative(process.cwd(), path);
   return here.startsWith('..') ? path : here;

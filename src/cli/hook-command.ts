@@ -87,7 +87,7 @@ export async function hook(name: string, { nats, within }: HookOptions = {}): Pr
   process.on('uncaughtException', (error) => give(`internal: ${messageOf(error)}`));
   // A wrong setting does not change where its event belongs.
   const env = config?.env ?? givenVariables();
-  const server = serverInUse(stateDir, { nats, natsUrl: env.NATS_URL || undefined });
+  const server = serverInUse(stateDir, { nats, natsUrl: env.NATS_URL || undefined, directory });
   const spool = spoolOf(stateDir, installationKey(server), log);
   let isRecorded = false;
   /** Keeps an event that there was no time to record, without what a person marked as private. */
@@ -171,7 +171,6 @@ function workingDirectory(): string {
   }
 }
 
-/** Reads standard input. The text is empty if it is larger than a hook takes. */
 function inputOf(stream: NodeJS.ReadStream) {
   const parts: Buffer[] = [];
   let bytes = 0;

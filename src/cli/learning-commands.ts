@@ -130,7 +130,6 @@ function proposalsNote(
   return `-- ${shownOf(proposals.length, total, `${kind}proposal`)} of project ${project}${next}${paused}`;
 }
 
-/** Returns the prefix of an id that prompts show and commands accept. */
 function shortId(id: string): string {
   return quoted(id).slice(0, 5);
 }
@@ -203,7 +202,6 @@ function decisionText({ status, decidedBy, decidedAt, mergedInto }: Proposal): s
   return quoted(`${status} by ${decidedBy ?? 'unknown'} at ${decidedAt ?? 'an unknown time'}${merged}`);
 }
 
-/** The result of a decision: `abc12 accepted: Run the linter`. */
 export function outcomeLine(pc: Colors, { proposal, learning }: ReplyTo<'proposal.show'>): string {
   const { id, content, status, mergedInto } = proposal;
   const done = mergedInto === undefined ? status : `merged into ${shortId(mergedInto)}`;

@@ -88,7 +88,6 @@ async function newestOf(client: ThroughlineClient, session: Token): Promise<numb
 /** Sessions that may have moved while the connection was lost, and entries of one of them since the start. */
 const PAGE = 200;
 
-/** Follows each session that moves, and shows what has happened since the start. */
 async function followAll(
   { tools }: ThroughlineClient,
   connection: NatsConnection,

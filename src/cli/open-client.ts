@@ -5,6 +5,7 @@ import { inheritedTrace } from '../engine/monitoring/tracing.js';
 import { silentLogger } from '../engine/ports/logger-and-clock.js';
 import { connectNats, type NatsConnection, onConnectionState } from '../nats/connection/connect-nats.js';
 import { hangs } from '../nats/connection/ending-transport.js';
+import { accountOf } from '../nats/connection/nats-access.js';
 import { natsTransport } from '../nats/connection/nats-client-transport.js';
 import { serverOnStore, storeUse } from '../nats/server/server-store.js';
 import { keepTrying, type Persistence } from '../sdk/keep-trying.js';
@@ -79,8 +80,10 @@ export async function openConnection(
   const connection = await (tries === undefined ? connecting() : keepTrying(connecting, tries));
   const { server_name: name = '' } = connection.info ?? {};
   try {
-    if (server.kind !== 'own' && OF_STORE.test(name))
-      spoolOf(stateDirOf(config.env), installationKey(server)).takeOverFor(name);
+    const access = server.kind === 'team' ? server.access : config.access;
+    const identity = OF_STORE.test(name) ? name : accountOf(access);
+    if (server.kind !== 'own' && identity !== undefined)
+      spoolOf(stateDirOf(config.env), installationKey(server)).takeOverFor(identity);
   } catch {
     // A full disk does not keep a client from its server: what waits stays under the address.
   }

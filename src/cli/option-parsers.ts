@@ -90,7 +90,6 @@ export async function readBody(file: string): Promise<Buffer> {
   return readNamed(file, `--file ${file}`);
 }
 
-/** The options that a command was given, as arguments again; without some of them. */
 export function givenOptions(command: AnyCommand, without: readonly string[]): string[] {
   return command.options.flatMap((option) => {
     const name = option.attributeName();

@@ -29,7 +29,6 @@ export type Cell = string | { readonly text: string; readonly colour: (text: str
 /** A cell up to this length sets the width of its column. */
 const MAX_COLUMN = 40;
 
-/** Rows below their headings, in columns; the last column is as long as its text. */
 export function table(
   headings: readonly string[],
   rows: readonly (readonly Cell[])[],
@@ -140,7 +139,6 @@ export function waitingNote(leftMs: () => number): (failure: Error) => void {
 
 const NOTE_EVERY_MS = 5000;
 
-/** Says on a terminal how far a long command is, in a line every few seconds. */
 export function progressLine() {
   let notedAt = performance.now();
   return (text: string): void => {
@@ -150,7 +148,6 @@ export function progressLine() {
   };
 }
 
-/** Says how to go on with a list, if something is left of it. */
 export function noteNextPage(command: Command, next: string | undefined): void {
   if (next !== undefined) note(`-- the next page: ${nextPageCommand(command, next)}`);
 }

@@ -151,7 +151,6 @@ function summary(reply: CompileReply): string {
   return `-- ${shown.join(', ')}, about ${counted(tokenEstimate, 'token')}, event ${sequence} (${from}, ${replayed} replayed)`;
 }
 
-/** Returns warnings about problems that the prompt itself does not show. */
 function warnings(reply: CompileReply): string[] {
   const { budget } = reply;
   const failed = reply.kind === 'session-start' ? undefined : reply.learningsError;
@@ -174,7 +173,6 @@ interface ListOptions extends Flags<'json'>, Texts<'task'> {
   readonly limit: number;
 }
 
-/** The number of prompts that a session keeps. */
 const MOST = 200;
 
 function addList(prompt: Command): void {

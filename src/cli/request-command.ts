@@ -326,7 +326,6 @@ function descriptionOf(schema: z.ZodType): string {
   return first instanceof z.ZodType ? descriptionOf(first) : '';
 }
 
-/** A whole number or one with a fraction, in the range that the schema gives. */
 function numberParser(number: z.ZodNumber): (raw: string) => number {
   if (number.format === null) return fraction;
   const low = Math.max(0, number.minValue ?? 0);

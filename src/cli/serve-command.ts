@@ -17,7 +17,6 @@ import {
 } from './serving-options.js';
 import { runUntilSignal } from './signals.js';
 
-/** Values of `--only`: the services, and the inspector, which is a client of them. */
 const SERVED = [...SERVICES, 'inspector'] as const;
 type Served = (typeof SERVED)[number];
 

@@ -48,7 +48,6 @@ type Reply = ToolReply<'session-forget'>;
 const NOTHING = 'nothing';
 const LOOK_MS = 200;
 
-/** `session rm` shows what would go before it asks. */
 function addRemove(session: Command): void {
   onSession(session.command('rm'))
     .summary('remove a session for good')

@@ -2,13 +2,23 @@ import { X509Certificate } from 'node:crypto';
 import { readFileSync, rmSync } from 'node:fs';
 import { hostname, userInfo } from 'node:os';
 import { basename, join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { removeStarts } from '../agents/hooks/spool.js';
 import { stateDirOf } from '../config/config.js';
-import { type Joining, joinTeam, leaveTeam, serverText } from '../config/user-server.js';
-import { ThroughlineError, usageError } from '../contracts/errors.js';
+import {
+  type Joining,
+  joinTeam,
+  leaveTeam,
+  projectTeamDir,
+  serverInUse,
+  serverText,
+} from '../config/user-server.js';
+import { codeOf, ThroughlineError, usageError } from '../contracts/errors.js';
 import { token } from '../contracts/names.js';
-import { newUserKey, shownAddress } from '../nats/connection/nats-access.js';
+import { makePrivateFolder } from '../engine/files/user-state.js';
+import { type JoinedServer, newUserKey, shownAddress } from '../nats/connection/nats-access.js';
 import { reloadAccess } from '../nats/server/server-process.js';
-import { keptToken, serverOnStore } from '../nats/server/server-store.js';
+import { keptToken, lockStore, serverOnStore } from '../nats/server/server-store.js';
 import {
   type Invitation,
   inboxOf,
@@ -58,9 +68,11 @@ function addInvitations(team: Command): void {
     .action(async (name: string, options: InviteOptions, command: Command) => {
       const cli = cliOf(command);
       const sessions = options.session?.map((session) => token(session, '--session'));
-      if (membersOf(cli).some((member) => member.name === name))
-        throw usageError(`${name} is a member: "throughline team rotate ${name}" makes a new invitation`);
-      await invite(cli, options, { name: token(name, 'NAME'), since: new Date().toISOString(), sessions });
+      await invite(cli, options, (members) => {
+        if (members.some((member) => member.name === name))
+          throw usageError(`${name} is a member: "throughline team rotate ${name}" makes a new invitation`);
+        return { name: token(name, 'NAME'), since: new Date().toISOString(), sessions };
+      });
     });
 
   team
@@ -70,16 +82,25 @@ function addInvitations(team: Command): void {
     .option(...CA_OPTION)
     .examples('throughline team rotate ann')
     .action((name: string, options: Texts<'ca'>, command: Command) => {
-      const cli = cliOf(command);
-      return invite(cli, options, memberOf(cli, name));
+      return invite(cliOf(command), options, (members) => memberOf(members, name));
     });
 }
 
-async function invite(cli: Cli, options: Texts<'ca'>, member: Omit<Member, 'key'>): Promise<void> {
+type Members = readonly Member[];
+
+async function invite(
+  cli: Cli,
+  options: Texts<'ca'>,
+  memberAmong: (members: Members) => Omit<Member, 'key'>,
+): Promise<void> {
   const given = await authority(options);
   const { key, seed } = newUserKey();
-  const { name } = member;
-  const store = await changeMembers(cli, [...withoutMember(cli, name), { ...member, key }]);
+  let name = '';
+  const store = await changeMembers(cli, (members) => {
+    const member = memberAmong(members);
+    name = member.name;
+    return [...withoutMember(members, name), { ...member, key }];
+  });
   const { url, ca } = reachedBy(store);
   const by = `${userInfo().username}@${hostname()}`;
   out(`throughline team join ${url}\n${invitationText({ name, seed, url, by, ca: given ?? ca })}`);
@@ -104,18 +125,39 @@ function reachedBy(store: string): { readonly url: string; readonly ca?: string 
 }
 
 const BACK_WITHIN_MS = 10_000;
+const AGAIN_MS = 50;
 
-/** Has the server take changed members, and waits until the services are back: the first member cuts all connections. */
-async function changeMembers(cli: Cli, members: readonly Member[]): Promise<string> {
+/**
+ * Has the server take changed members, one change at a time, and waits until the services are back: the first member cuts all
+ * connections.
+ */
+async function changeMembers(cli: Cli, change: (members: Members) => Members): Promise<string> {
   const store = ownStoreOf(cli);
-  keepSharing(store, { ...sharingOf(store), members });
-  // Before the reload, after which the user's own processes need it.
-  keptToken(store);
-  await reloadAccess(store);
+  const lock = await lockedMembers(store);
+  try {
+    const sharing = sharingOf(store);
+    keepSharing(store, { ...sharing, members: change(sharing.members ?? []) });
+    // Before the reload, after which the user's own processes need it.
+    keptToken(store);
+    await reloadAccess(store);
+  } finally {
+    lock.release();
+  }
   await withClient(cli, ({ tools }) =>
     keepTrying(() => tools.sessionList({ brief: true, limit: 1 }), { timeoutMs: BACK_WITHIN_MS }),
   );
   return store;
+}
+
+async function lockedMembers(store: string) {
+  const folder = join(store, 'members');
+  makePrivateFolder(folder);
+  for (const until = performance.now() + BACK_WITHIN_MS; ; await sleep(AGAIN_MS))
+    try {
+      return await lockStore(folder);
+    } catch (error) {
+      if (codeOf(error) !== 'store_in_use' || performance.now() > until) throw error;
+    }
 }
 
 function ownStoreOf({ server }: Cli): string {
@@ -125,16 +167,15 @@ function ownStoreOf({ server }: Cli): string {
   );
 }
 
-function membersOf(cli: Cli): readonly Member[] {
+function membersOf(cli: Cli): Members {
   return sharingOf(ownStoreOf(cli)).members ?? [];
 }
 
-function withoutMember(cli: Cli, name: string): readonly Member[] {
-  return membersOf(cli).filter((member) => member.name !== name);
+function withoutMember(members: Members, name: string): Members {
+  return members.filter((member) => member.name !== name);
 }
 
-function memberOf(cli: Cli, name: string): Member {
-  const members = membersOf(cli);
+function memberOf(members: Members, name: string): Member {
   const member = members.find((each) => each.name === name);
   if (member !== undefined) return member;
   const names = members.map((each) => each.name).join(', ') || 'none';
@@ -168,8 +209,7 @@ function addMembers(team: Command): void {
     .argument('<name>', 'the member')
     .examples('throughline team revoke ann')
     .action(async (name: string, _: object, command: Command) => {
-      const cli = cliOf(command);
-      await changeMembers(cli, withoutMember(cli, memberOf(cli, name).name));
+      await changeMembers(cliOf(command), (members) => withoutMember(members, memberOf(members, name).name));
       out(`throughline team revoked ${name}`);
     });
 
@@ -177,21 +217,20 @@ function addMembers(team: Command): void {
     .command('owner')
     .description('Says who may do everything.')
     .command('add')
-    .description('Lets a member do everything: also remove, archive, export and back up.')
+    .description('Lets a member do everything but change members: also remove, archive, export and back up.')
     .argument('<name>', 'the member')
     .examples('throughline team owner add bob')
     .action(async (name: string, _: object, command: Command) => {
-      const cli = cliOf(command);
-      const owner: Member = { ...memberOf(cli, name), owner: true };
-      await changeMembers(
-        cli,
-        membersOf(cli).map((each) => (each.name === name ? owner : each)),
-      );
+      await changeMembers(cliOf(command), (members) => {
+        const owner: Member = { ...memberOf(members, name), owner: true };
+        return members.map((each) => (each.name === name ? owner : each));
+      });
       out(`throughline team owner ${name}`);
+      note(`-- members are managed on this machine: ${name} cannot invite or revoke from another one`);
     });
 }
 
-type JoinOptions = Texts<'ca' | 'creds' | 'user'>;
+type JoinOptions = Texts<'ca' | 'creds' | 'user'> & Flags<'project'>;
 
 function addJoining(team: Command): void {
   team
@@ -202,6 +241,7 @@ function addJoining(team: Command): void {
     )
     .argument('[url]', 'nats://host:port, or several with commas (default: as in the invitation)')
     .option(...CA_OPTION)
+    .option('--project', 'only in this project, on all its branches and work trees')
     .option('--creds <file>', 'credentials, without an invitation')
     .option('--user <name>', 'user with a password, without an invitation')
     .examples('throughline team join nats://127.0.0.1:4222', 'throughline team join < invitation')
@@ -218,7 +258,11 @@ function addJoining(team: Command): void {
           rmSync(trial, { recursive: true, force: true });
         }
       };
-      const joined = joinTeam(stateDir, await joining(url, options, proven));
+      const here = process.cwd();
+      const known = serverInUse(stateDir, { directory: here });
+      const found = await joining(url, options, proven, known.kind === 'team' ? known : undefined);
+      const joined = joinTeam(options.project ? projectTeamDir(stateDir, here) : stateDir, found);
+      removeStarts(stateDir);
       out(
         `throughline team joined ${shownAddress(joined)}${joined.as === undefined ? '' : ` as ${joined.as}`}`,
       );
@@ -226,10 +270,12 @@ function addJoining(team: Command): void {
 
   team
     .command('leave')
-    .description('Uses your own server again.')
+    .description('Uses your own server again, or the usual one after --project.')
     .examples('throughline team leave')
     .action((_: object, command: Command) => {
-      const url = leaveTeam(stateDirOf(cliOf(command).config.env));
+      const stateDir = stateDirOf(cliOf(command).config.env);
+      const url = leaveTeam(stateDir, process.cwd());
+      removeStarts(stateDir);
       out(url === undefined ? 'no team was joined' : `throughline team left ${shownAddress(url)}`);
     });
 }
@@ -239,6 +285,7 @@ async function joining(
   url: string | undefined,
   { creds, user, ...options }: JoinOptions,
   proven: (joining: Joining) => Promise<Joining>,
+  known: JoinedServer | undefined,
 ): Promise<Joining> {
   const ca = await authority(options);
   if (url !== undefined && (creds ?? user) !== undefined) {
@@ -258,6 +305,16 @@ async function joining(
       throw error;
     fault = error;
   }
+  const { as: name = '', by = '', access: { nkey, ca: authorities } = {} } = known ?? {};
+  if (url !== undefined && known !== undefined && nkey !== undefined)
+    try {
+      // The server that was joined before may have another address.
+      const [seed, before] = [nkey, authorities].map((file) => file && readFileSync(file, 'utf8').trim());
+      const invitation = { ...{ name, by, url: known.url }, seed: seed ?? '', ca: before };
+      return await proven(fromInvitation(invitation, url, ca));
+    } catch {
+      // It is another one, or its key was replaced.
+    }
   const pasted = await secretAnswer('Invitation (tli_…): ');
   if (pasted === '') throw fault ?? usageError('name the server, or give the invitation on standard input');
   return proven(fromInvitation(readInvitation(pasted), url, ca));

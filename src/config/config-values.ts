@@ -61,7 +61,6 @@ export function oneOf<const Word extends string>(
   return { read, shown: `\`${fallback}\`` };
 }
 
-/** Reads the layout of session logs, and its number of shards if given. */
 export const layoutAndShards: VariableReader<{
   readonly layout: SessionLayout['layout'] | undefined;
   readonly shards: number | undefined;
@@ -80,7 +79,6 @@ export const layoutAndShards: VariableReader<{
   shown: 'what the installation has; `per-session` for a new one',
 };
 
-/** Reads several values from one variable, such as `one=1 two=2`. */
 export function knobs<const Table extends Readonly<Record<string, VariableReader<unknown>>>>(
   table: Table,
 ): VariableReader<{ readonly [Name in keyof Table]: ReturnType<Table[Name]['read']> }> {

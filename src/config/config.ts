@@ -113,9 +113,8 @@ export function givenVariables(): Variables {
   return process.env;
 }
 
-/** Returns the server in use, for clients without a configuration. */
 export function discoveredServer(env: Variables = process.env): ServerInUse {
-  return serverInUse(stateDirOf(env), { natsUrl: env.NATS_URL || undefined });
+  return serverInUse(stateDirOf(env), { natsUrl: env.NATS_URL || undefined, directory: process.cwd() });
 }
 
 /** Returns the token of `NATS_URL`: `throughline up --auth` prints a line that sets both. */

@@ -77,7 +77,6 @@ function gitFolder(git: string): string {
 /** User, host and port of a remote; one without a host is a local folder, which names no repository. */
 const HOST = /^(?:[a-z+]+:\/\/(?:[^/@]*@)?(?<host>[^/:]+)(?::\d*)?\/|(?:[^/:@]*@)?(?<scp>[^/:]+):(?!\/\/))/i;
 
-/** Host and path of `origin`, or of the first remote. */
 function remoteIn(config: string): string | undefined {
   const urls = new Map<string, string>();
   let remote: string | undefined;

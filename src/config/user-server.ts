@@ -1,11 +1,17 @@
 import { rmSync } from 'node:fs';
 import { userInfo } from 'node:os';
-import { join } from 'node:path';
-import { makePrivateFolder, textOrNone, writePrivateFile } from '../engine/files/user-state.js';
+import { dirname, join } from 'node:path';
+import {
+  makePrivateFolder,
+  projectStateDir,
+  textOrNone,
+  writePrivateFile,
+} from '../engine/files/user-state.js';
 import type { JoinedServer, NatsAccess, NatsAddress } from '../nats/connection/nats-access.js';
 import { type ProvenServer, serverOnStore, storeId } from '../nats/server/server-store.js';
 import { defined } from '../shared/collections.js';
 import { withoutCredentials } from '../shared/text.js';
+import { commonFolder, gitAbove } from './git-repository.js';
 
 /**
  * Which server is in use: one that the user has named, else the user's own one, which `throughline up` starts on a store in
@@ -20,18 +26,20 @@ export type ServerInUse =
   /** The user's own one; `running` is missing while it does not run. */
   | { readonly kind: 'own'; readonly store: string; readonly running?: ProvenServer }
   | { readonly kind: 'named'; readonly url: string; readonly by: '--nats' | 'NATS_URL' }
-  | ({ readonly kind: 'team' } & JoinedServer);
+  | ({ readonly kind: 'team'; readonly isOfProject?: true } & JoinedServer);
 
 interface NamedServer {
   readonly nats?: string | undefined;
   readonly natsUrl?: string | undefined;
+  /** The folder that one works in, whose project may have joined another server. */
+  readonly directory?: string | undefined;
 }
 
 /** Returns the server that is named, by `--nats`, `NATS_URL` or `team join` in this order; else the user's own. */
-export function serverInUse(stateDir: string, { nats, natsUrl }: NamedServer = {}): ServerInUse {
+export function serverInUse(stateDir: string, { nats, natsUrl, directory }: NamedServer = {}): ServerInUse {
   if (nats !== undefined) return { kind: 'named', url: nats, by: '--nats' };
   if (natsUrl !== undefined) return { kind: 'named', url: natsUrl, by: 'NATS_URL' };
-  const team = joinedTeam(stateDir);
+  const team = joinedTeam(stateDir, directory);
   return team === undefined ? ownServer(userStore(stateDir)) : { kind: 'team', ...team };
 }
 
@@ -67,12 +75,12 @@ export function serverText(server: ServerInUse): string {
   }
   const hosts = hostsOf(server.url);
   if (server.kind === 'named') return `${hosts}, named by ${server.by}`;
-  const { by, as } = server;
+  const { by, as, isOfProject } = server;
   const whose = by === undefined ? hosts : `the server of ${by} at ${hosts}`;
-  return `${whose}, named by "throughline team join"${as === undefined ? '' : `, as ${as}`}`;
+  const project = isOfProject ? ' --project' : '';
+  return `${whose}, named by "throughline team join${project}"${as === undefined ? '' : `, as ${as}`}`;
 }
 
-/** Returns the hosts and ports of one or several URLs, in lower case. */
 function hostsOf(url: string): string {
   return withoutCredentials(url)
     .split(',')
@@ -86,8 +94,22 @@ const KEY_FILE = 'team.nk';
 const CA_FILE = 'team-ca.pem';
 const MAX_BYTES = 64 * 1024;
 
-function joinedTeam(stateDir: string): JoinedServer | undefined {
-  const text = textOrNone(join(stateDir, TEAM_FILE), MAX_BYTES).trim();
+/** Returns the folder for the server that the project of a folder has joined, on all its branches and work trees. */
+export function projectTeamDir(stateDir: string, directory: string): string {
+  const git = gitAbove(directory);
+  return projectStateDir(stateDir, git === undefined ? directory : dirname(commonFolder(git) ?? git));
+}
+
+type Joined = JoinedServer & Pick<ServerInUse & { kind: 'team' }, 'isOfProject'>;
+
+/** Returns the server that was joined for the project of a folder, else for all. */
+function joinedTeam(stateDir: string, directory?: string): Joined | undefined {
+  const ofProject = directory && joinedIn(projectTeamDir(stateDir, directory));
+  return ofProject ? { ...ofProject, isOfProject: true } : joinedIn(stateDir);
+}
+
+function joinedIn(folder: string): JoinedServer | undefined {
+  const text = textOrNone(join(folder, TEAM_FILE), MAX_BYTES).trim();
   if (text === '') return undefined;
   // Before there were members, it was a URL alone.
   return text.startsWith('{') ? JSON.parse(text) : { url: text, access: {} };
@@ -117,8 +139,9 @@ export function joinTeam(folder: string, { url, as, by, seed, ca, access }: Join
 }
 
 /** Returns the URL of the team's server that was left; `undefined` if none was joined. */
-export function leaveTeam(stateDir: string): string | undefined {
-  const team = joinedTeam(stateDir);
-  for (const name of [TEAM_FILE, KEY_FILE, CA_FILE]) rmSync(join(stateDir, name), { force: true });
+export function leaveTeam(stateDir: string, directory?: string): string | undefined {
+  const team = joinedTeam(stateDir, directory);
+  const folder = directory && team?.isOfProject ? projectTeamDir(stateDir, directory) : stateDir;
+  for (const name of [TEAM_FILE, KEY_FILE, CA_FILE]) rmSync(join(folder, name), { force: true });
   return team?.url;
 }

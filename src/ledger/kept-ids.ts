@@ -86,7 +86,6 @@ interface Kept {
   readonly earlier?: Line;
 }
 
-/** Returns the id of each task of the new version, and the task that had it. */
 export function keptIds(
   now: { readonly tasks: readonly Line[] },
   unnamed: ReadonlySet<string>,
@@ -208,7 +207,6 @@ function matchPlaces(
   }
 }
 
-/** Returns the open tasks after each settled one, and before each. */
 function gapsOf<Task>(tasks: readonly Task[], settledAs: (task: Task) => string | undefined) {
   const gaps = new Map<string, Task[]>();
   for (const [side, ordered] of [

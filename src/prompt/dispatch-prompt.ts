@@ -401,7 +401,6 @@ function stepOf(role: Role, ledger: TaskLedger | undefined): Step {
   return assessment === 'approved' ? 'approved' : 'begin';
 }
 
-/** `a`, `a and b`, `a, b and c` */
 function listed(fields: readonly PacketField[]): string {
   const names = fields.map((field) => `the ${TITLES[field].toLowerCase()}`);
   const last = names.at(-1) ?? '';

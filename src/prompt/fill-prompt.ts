@@ -34,7 +34,6 @@ export function wholeItems(texts: readonly string[]): Item[] {
   return texts.map((text) => ({ forms: [text] }));
 }
 
-/** Returns steps that show all that is left of these sections. */
 export function allOf<Name extends string>(...sections: readonly Name[]): Stretch<Name>[] {
   return sections.map((section) => ({ section }));
 }
@@ -87,7 +86,6 @@ export function leftOutLine(lists: readonly Listed[]): string {
   return parts.length === 0 ? '' : `${LEFT_OUT} ${parts.join(', ')}`;
 }
 
-/** Returns a command such as `throughline tool task-list --session demo`. */
 export function toolCommand(binary: string, session: string, words: string): string {
   return `${binary} tool ${words.replace(/^\S+/, (name) => `${name} --session ${session}`)}`;
 }
@@ -97,7 +95,6 @@ export function learningsCommand(binary: string, project: string | undefined): s
   return `${binary} learning ls --project ${projectOf(project)}`;
 }
 
-/** Characters of a quoted line. */
 export const MAX_LINE = 500;
 
 export function line(text: string): string {

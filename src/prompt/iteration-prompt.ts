@@ -50,7 +50,6 @@ import type { CommonSection, CompiledAs, PromptDescriptor, PromptPart } from './
 import { NOTE_SECTIONS } from './session-notes.js';
 import { goalOf, planProgress } from './task-text.js';
 
-/** Default token budget. */
 const USUAL = 8000;
 
 const LISTED = ['goal', 'plan', 'inbox', 'spec', 'history', 'notes', 'tasks'] as const;
@@ -350,7 +349,6 @@ function historyList(
   };
 }
 
-/** `{{history}}` */
 function formatHistory(
   { iterations }: IterationHistory,
   list: PromptList,
@@ -380,7 +378,6 @@ function formatNotes(all: readonly Note[], list: PromptList, shown: readonly Sho
   return `## Notes${restOf(list, shown)}${groups.length === 0 ? '' : `\n${groups.join('\n\n')}`}`;
 }
 
-/** Returns unread messages, oldest first; a shortened one says so. */
 export function inboxList(notebook: Notebook, now: string | undefined, command: Commanding): PromptList {
   const messages = unread(notebook).filter((message) => !isForPerson(message));
   const all = command('inbox-list');
@@ -398,7 +395,6 @@ export function inboxList(notebook: Notebook, now: string | undefined, command: 
   };
 }
 
-/** `{{inbox}}`: unread messages; empty without any. */
 function formatInbox({ total, all }: PromptList, shown: readonly ShownItem[]): string {
   if (total === 0) return '';
   const left = total - shown.length;
@@ -412,7 +408,6 @@ function goalList(goal: string | undefined, all: string): PromptList {
   return { items, total: items.length, all, cut: lengthOf(text) > MAX_MESSAGE };
 }
 
-/** `{{goal}}`: empty without one. */
 function formatGoal({ total, all, cut }: PromptList, shown: readonly ShownItem[]): string {
   const [goal] = shown;
   if (total === 0) return '';

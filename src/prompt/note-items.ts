@@ -26,8 +26,8 @@ export interface NoteContext {
   readonly newest: string;
   readonly now: string | undefined;
   readonly commitOf: (task: string) => string | undefined;
-  /** The branch of a task, if it is not the reader's and was not merged. */
-  readonly otherBranchOf: (task: string) => string | undefined;
+  /** The branch of a fact, if it is not the reader's and was not merged. */
+  readonly otherBranchOf: (fact: SessionFact) => string | undefined;
   /** True if the reader can look at the task: it is on the board or in the plan. */
   readonly isOpen: (task: string) => boolean;
   readonly missing: readonly string[];
@@ -184,7 +184,7 @@ export function referenceOf(fact: SessionFact, context: NoteContext, isBrief = f
   const day = dayOf(validFrom, newest, now);
   const absent = missing.find((path) => fact.subject === path || fact.object.includes(path));
   const end = absent === undefined ? day : `${day}, not found here: ${quoted(absent).replace(/[[\]]/g, '')}`;
-  const branch = ref === undefined ? undefined : otherBranchOf(task);
+  const branch = ref === undefined ? undefined : otherBranchOf(fact);
   const on = branch === undefined ? [] : [`on ${quoted(branch).replace(/[[\]]/g, '')}`];
   const where =
     scope === undefined ? [] : [quoted(Object.values(scope).flat().join(' ')).replace(/[[\]]/g, '')];

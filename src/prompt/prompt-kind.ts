@@ -149,7 +149,6 @@ export function promptOverflow(what: string, tokens: number, room: number): Thro
   );
 }
 
-/** Renders the notes, with the fact or file of each line. */
 export function notesPart(memory: CappedMemory, shown: Shown<NoteSection>, at: NotesAt): PromptPart {
   const lines = noteLines(memory, shown, at);
   return {
@@ -182,7 +181,6 @@ export function learningsShown(learnings: LearningsInPrompt, shown: readonly Sho
   return { ...learnings, ranked: shown.flatMap(({ index }) => learnings.ranked[index] ?? []) };
 }
 
-/** Renders the shown learnings: a title, then one line each. */
 export function learningsPart(learnings: LearningsInPrompt, shown: readonly ShownItem[], isScored: boolean) {
   const some = learningsShown(learnings, shown);
   return {
@@ -303,7 +301,6 @@ export function describeLines(prompt: string, parts: readonly PromptPart[], memo
   return lines.sort((one, other) => one.from - other.from);
 }
 
-/** 1-based. */
 function lineAt(text: string, place: number): number {
   let line = 1;
   for (let at = text.indexOf('\n'); at !== -1 && at < place; at = text.indexOf('\n', at + 1)) line += 1;

@@ -77,7 +77,6 @@ function sectionOf({ group, fact }: Pick<RankedFact, 'group' | 'fact'>): NoteSec
   return group === 'tests' && isBare(fact) ? 'facts' : SECTION_OF[group];
 }
 
-/** Limit of facts and files reported with `explain`. */
 export const CONSIDERED = 30;
 const LED_BY = 10;
 /** Files on a line of their own, and on the line of those that the task may touch. */
@@ -258,9 +257,6 @@ export function memoryOf(state: SessionState, query: MemoryAsked, room: number, 
   };
 }
 
-/** The branches that others begin at: what is said there holds on all. */
-const TRUNK = /^(?:main|master|trunk|develop)$/;
-
 /**
  * @param missing files that do not exist where the reader works
  * @param branch where the reader works
@@ -272,23 +268,19 @@ export function contextOf(
   branch?: string,
 ): NoteContext {
   const store = factsOf(state);
-  const known = (task: string, wanted: string) =>
+  const commits = (task: string) =>
     store
       .index()
       .ofTask(task)
-      .find(({ fact }) => fact.relation === wanted)?.fact.object;
-  const ended = new Set(
-    store.getValid().flatMap(({ relation, subject }) => (relation === RELATIONS.branchEnded ? subject : [])),
-  );
+      .find(({ fact }) => fact.relation === RELATIONS.commit);
   const planned = new Set(state.run?.document.tasks.map(({ id }) => id));
   return {
     ...{ newest: state.lastEventAt, now, missing, replaced: store.replaced() },
     isOpen: (task) => planned.has(task) || state.board.tasks.has(task),
-    commitOf: (task) => known(task, RELATIONS.commit),
-    otherBranchOf(task) {
-      const on = known(task, RELATIONS.branch) ?? branch;
-      const isOther = branch !== undefined && on !== branch;
-      return !isOther || on === undefined || TRUNK.test(on) || ended.has(`branch:${on}`) ? undefined : on;
+    commitOf: (task) => commits(task)?.fact.object,
+    otherBranchOf(fact) {
+      const on = store.openBranchOf(fact);
+      return branch === undefined || on === branch ? undefined : on;
     },
   };
 }
@@ -319,7 +311,6 @@ function plainSubject(subject: string): string {
   return subject.replace(/ \(#\d{1,9}\)"?$/, '');
 }
 
-/** Puts the newer one of two results on the same files first. */
 function newestFirst(work: RankedFact[], filesOf: ReadonlyMap<string, readonly string[]>): void {
   const keyOf = ({ fact }: RankedFact) => filesOf.get(workOf(fact))?.toSorted().join('\n');
   const keys = work.map(keyOf);
@@ -403,7 +394,6 @@ interface NoteLine {
   readonly index?: number;
 }
 
-/** Renders the notes line by line; empty if nothing is shown. */
 export function noteLines(
   memory: CappedMemory,
   shown: Shown<NoteSection>,

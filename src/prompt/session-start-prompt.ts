@@ -237,7 +237,6 @@ function stated(all: readonly Stated[], context: NoteContext, isBrief: boolean):
   });
 }
 
-/** Of the same words, keeps those of the highest rank. */
 function distinct(all: readonly Stated[]): Stated[] {
   const spellings = new Set<string>();
   const ranked = [...all].sort((a, b) => rankOf(a.fact ?? {}) - rankOf(b.fact ?? {}));

@@ -56,7 +56,6 @@ export function withPlanText({ run }: SessionState, taskId: string, text: string
   ]);
 }
 
-/** Appends paragraphs without the lines that the text has already. */
 function withParts(text: string, parts: readonly (readonly string[])[]): string {
   const known = new Set(text.split('\n').map((line) => line.trim()));
   const written = parts.map((lines) => lines.filter((line) => !known.has(line.trim())).join('\n'));

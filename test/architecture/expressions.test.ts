@@ -9,7 +9,6 @@ vi.stubEnv('RECHECK_SYNC_BACKEND', 'pure');
 /** No step of the checker ends by the clock: what it finds would be another thing on a busy machine. */
 const UNTIMED = { seedingTimeout: null, incubationTimeout: null, mutationTimeout: null, attackTimeout: null };
 
-/** Every one is checked, also those for which that takes long. */
 const LONG = process.env.THROUGHLINE_TEST_EXPRESSIONS === 'all';
 
 /**

@@ -15,7 +15,6 @@ export interface Found {
   readonly made: number;
 }
 
-/** Reads the regular expressions of a file. */
 export function expressionsIn(path: string, source: string): Found {
   const literals: Expression[] = [];
   let made = 0;
@@ -52,7 +51,6 @@ export async function expressionsOfSrc(load: (path: string) => Promise<void>): P
   return [...files.flatMap(({ literals }) => literals), ...recorded];
 }
 
-/** What files of src make of texts meanwhile, each once. */
 async function recordedWhile(work: () => Promise<void>): Promise<Expression[]> {
   const recorded = new Map<string, Expression>();
   const { RegExp: real } = globalThis;

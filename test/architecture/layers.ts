@@ -201,7 +201,6 @@ const EXCLUSIVE: readonly (readonly [name: string, folder: string])[] = [
   ['hono', 'services'],
 ];
 
-/** The one file that reads the environment. */
 const CONFIG_READER = 'config/config.ts';
 
 /** What must not stand in a pure file, as text: the same state at the same sequence gives the same bytes. */
@@ -270,7 +269,6 @@ export function sameTypes(modules: readonly Module[]): string[] {
   );
 }
 
-/** The names that stand at more than one place. */
 function repeated(named: readonly (readonly [name: string, path: string])[]): string[] {
   const places = new Map<string, string[]>();
   for (const [name, path] of named) places.set(name, [...(places.get(name) ?? []), path]);

@@ -12,10 +12,8 @@ export interface Module {
   readonly loads: readonly string[];
 }
 
-/** The folder, with a slash at its end. */
 export const SRC = fileURLToPath(new URL('../../src/', import.meta.url));
 
-/** All files of src. */
 export function modulesOfSrc(): Module[] {
   return readdirSync(SRC, { recursive: true, encoding: 'utf8' })
     .filter(isSource)

@@ -2,7 +2,6 @@ import { expect, it } from 'vitest';
 import { commandLogger } from '../../src/cli/command-context.js';
 import { loadConfig } from '../../src/config/config.js';
 
-/** A command's log at this level, and what it wrote. */
 function logged(level: string) {
   const lines: string[] = [];
   const logger = commandLogger(loadConfig({ THROUGHLINE_LOG_LEVEL: level }), (line) => void lines.push(line));

@@ -30,7 +30,6 @@ const isThere = (shell: string) => {
   }
 };
 
-/** The words that a shell offers for the last word of a line. */
 const OFFERED: Record<Shell, (line: string) => string> = {
   bash: (line) =>
     `source ${script('bash')}

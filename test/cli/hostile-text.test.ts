@@ -32,10 +32,8 @@ const HOSTILE =
   'begin\u001b]0;owned\u0007\u001b[2J\u001b[8m\u009b31m\u202egnp\u2066x\u2069\u200b\u200d\u200e\u200f\u061c\u00ad\ufeff\u2060\u2028\r\b\u007f\u{e0041}end';
 /** What a terminal acts on or does not show: controls without line break and tab, marks without a glyph, separators. */
 const UNSAFE = /(?![\n\t])\p{Cc}|[\p{Cf}\p{Zl}\p{Zp}]/gu;
-/** What colours look like, where commands set some. */
 const COLOURS = /\p{Cc}\[(?:1|2|22|3[1236]|39)m/gu;
 
-/** The unsafe characters of a text, as numbers. */
 function unsafeIn(text: string): string[] {
   return Array.from(text.matchAll(UNSAFE), ([sign]) => (sign.codePointAt(0) ?? 0).toString(16));
 }
@@ -78,7 +76,6 @@ interface Leaf {
   readonly command: Command;
 }
 
-/** Every command that does something. */
 function leavesOf(command: Command, path: readonly string[] = []): Leaf[] {
   // A group alone has no options.
   const isOwn = command.commands.length === 0 || (command.parent !== null && command.options.length > 0);
@@ -311,7 +308,6 @@ async function fill(session: string, project: string | undefined, say: (field: s
   return { propose, accepted };
 }
 
-/** Runs a command in this process, and gives all that it writes. */
 async function written(args: readonly string[]): Promise<string> {
   const chunks: Buffer[] = [];
   const take = (chunk: string | Uint8Array) => {
@@ -333,7 +329,6 @@ async function written(args: readonly string[]): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** The least that a command must be given. */
 function least({ path, command }: Leaf): string[] {
   const need = (name: string): string => {
     const value = given()[name];

@@ -20,7 +20,6 @@ async function read(text: string) {
   return files;
 }
 
-/** An event that replaces the state with anything. */
 function checkpointWith(packed: Buffer) {
   const data = { covers: 7, state: packed.toString('base64'), reason: 'archived' };
   return { v: 1, type: 'session.checkpoint', at: AT, id: 'c', data };

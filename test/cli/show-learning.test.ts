@@ -16,15 +16,12 @@ const decided = { decidedBy: 'anna', decidedAt: 'noon' };
 
 const NAMED = { id: 'abcdef012345', content: 'Run the linter' };
 const LEARNING = learning(NAMED);
-/** The learning that says nearly the same. */
 const SIMILAR = { learning: '999999abcdef', content: 'Run the linter first', similarity: 0.75 };
 
-/** A proposal without a decision. */
 function pendingProposal(more: Partial<Proposal> = {}): Proposal {
   return proposal({ ...NAMED, confidence: 0.82, method: 'manual', ...more });
 }
 
-/** What the service answers about a proposal. */
 function viewOf(of: Partial<Proposal> = {}, more: Partial<ReplyTo<'proposal.show'>> = {}) {
   return { project: 'p', proposal: pendingProposal(of), learning: null, similar: null, sequence: 1, ...more };
 }

@@ -28,7 +28,6 @@ const WITHOUT_JSON: Readonly<Record<string, string>> = {
 /** A command that has others below it, and does something itself: a group alone has no options. */
 const isMore = (command: Command) => command.parent !== null && command.options.length > 0;
 
-/** Every command that does something, by its words. */
 function leaves(command: Command, words: readonly string[] = []): [string, Command][] {
   const own: [string, Command][] =
     command.commands.length === 0 || isMore(command) ? [[words.join(' '), command]] : [];

@@ -30,7 +30,6 @@ const NUMBERS = [
   })),
 ];
 
-/** The message of the error that this environment leads to. */
 function refusal(env: Record<string, string>): string {
   try {
     loadConfig(env);

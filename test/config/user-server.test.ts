@@ -1,10 +1,11 @@
-import { rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import {
   installationKey,
   joinTeam,
   leaveTeam,
+  projectTeamDir,
   serverInUse,
   serverText,
   userStore,
@@ -56,6 +57,23 @@ it('a server is used that is named, else that of the joined team, else the own o
   expect(serverInUse(stateDir)).toEqual({ kind: 'team', url: 'nats://c:3', access: {} });
   expect(leaveTeam(stateDir)).toBe('nats://c:3');
   expect(serverInUse(stateDir)).toMatchObject({ kind: 'own' });
+});
+
+it('a project that has joined a server uses it on all its work trees, until it leaves', async () => {
+  const [project, tree] = [join(stateDir, 'shop'), join(stateDir, 'shop-tree')];
+  const linked = join(project, '.git', 'worktrees', 'tree');
+  for (const folder of [linked, tree, join(project, 'src')]) await mkdir(folder, { recursive: true });
+  await writeFile(join(tree, '.git'), `gitdir: ${linked}\n`);
+  await writeFile(join(linked, 'gitdir'), `${join(tree, '.git')}\n`);
+  joinTeam(stateDir, { url: 'nats://all:1' });
+  joinTeam(projectTeamDir(stateDir, tree), { url: 'nats://shop:2', as: 'ann' });
+  for (const directory of [tree, project, join(project, 'src')])
+    expect(serverText(serverInUse(stateDir, { directory }))).toBe(
+      'shop:2, named by "throughline team join --project", as ann',
+    );
+  expect(serverInUse(stateDir, { directory: stateDir })).toMatchObject({ url: 'nats://all:1' });
+  expect(leaveTeam(stateDir, project)).toBe('nats://shop:2');
+  expect(serverInUse(stateDir, { directory: tree })).toMatchObject({ url: 'nats://all:1' });
 });
 
 it('an installation has one key, on every port, with every token, and while nothing runs', async () => {

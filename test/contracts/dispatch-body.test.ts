@@ -12,7 +12,6 @@ const DONE = { task_id: '2.1', status: 'completed', summary: 'added the store' }
 const JUDGED = { task_id: '2.1', assessment: 'needs_changes' };
 const DONE_RESULT = { role: 'implementer', result: DONE };
 
-/** What a body comes to that needs no repair. */
 function untouched(value: object) {
   return { ok: true, value, repairs: [] };
 }

@@ -36,7 +36,6 @@ const MAY_NAME_A_ROLE = new Set([
   'page/words.ts',
 ]);
 
-/** A result as its schema reads it. */
 function returned(role: Role, result: object): RoleResult {
   // Its own schema gave it.
   return { role, result: RESULTS[role].parse({ task_id: '1', ...result }) } as RoleResult;

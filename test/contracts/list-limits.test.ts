@@ -12,7 +12,6 @@ const SCHEMAS: Readonly<Record<string, z.ZodType>> = {
   traceEntry,
 };
 
-/** Every list of a schema, with the path to it. */
 function listsOf(schema: unknown, path: string): { path: string; limit: number | undefined }[] {
   if (schema instanceof z.ZodArray)
     return [{ path, limit: limitOf(schema) }, ...listsOf(schema.element, `${path}[]`)];

@@ -21,12 +21,10 @@ const NAMED_BY_THE_CALLER = new Set(['stallThresholds', 'entries']);
 const OPEN = new Set(['payload']);
 const MAY_BE_LEFT_OUT = new Set(['after', 'afterTimeoutMs', 'asOf', 'tasksPath', 'unfollow']);
 
-/** A schema whose parts stand in their places: without ids. */
 function inlined(schema: z.ZodType): object {
   return z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any', metadata: z.registry() });
 }
 
-/** Every field of a request, at any depth. */
 function placesOf(request: object): { object: Record<string, unknown>; key: string }[] {
   return Object.entries(request).flatMap(([key, value]) => [
     { object: request as Record<string, unknown>, key },

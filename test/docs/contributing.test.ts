@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { ROOT } from '../../scripts/docs/pages.js';
 
-/** The lines that the diffs of a page add, by file. */
 function added(page: string): { readonly path: string; readonly line: string }[] {
   const diffs = [...page.matchAll(/^```diff\n([\s\S]*?)^```$/gm)].map(([, diff = '']) => diff.trimEnd());
   return diffs.flatMap((diff) => {

@@ -5,7 +5,6 @@ import { argumentsOf, documentedCommands } from '../support/documented-commands.
 
 /** Each command that a page shows is one that the command line takes, with these options. */
 
-/** The program with commands that do nothing, and say nothing. */
 async function parser(): Promise<Command> {
   const program = await createProgram();
   const silence = (command: Command): void => {

@@ -31,7 +31,6 @@ export function isLong(sentence: string): boolean {
   return sentence.split(' ').filter((word) => /[\p{L}\p{N}]/u.test(word)).length > LONGEST;
 }
 
-/** The words of the older style in a sentence. */
 export function dialectIn(sentence: string): string[] {
   return DIALECT.flatMap((words) => words.exec(sentence)?.[0] ?? []);
 }

@@ -7,7 +7,6 @@ import { TOKEN_PATTERN } from '../../src/contracts/names.js';
 type Json = { readonly [key: string]: unknown };
 const isJson = (value: unknown): value is Json => typeof value === 'object' && value !== null;
 
-/** Every part of a schema that is a schema, by its path. */
 function partsOf(schema: unknown, path = ''): { path: string; part: Json }[] {
   if (!isJson(schema) || Array.isArray(schema)) return [];
   const { properties, $defs, items, additionalProperties, anyOf, oneOf } = schema;

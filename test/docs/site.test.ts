@@ -54,12 +54,10 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   response.writeHead(body === undefined ? 404 : 200, { 'content-type': type }).end(body);
 }
 
-/** The file of the site that shows a page. */
 function targetOf(path: string): string {
   return path.replace(/README\.md$/, 'index.md').replace(/\.md$/, '.html');
 }
 
-/** What the attributes of a page say, by name of the attribute. */
 function attributes(text: string, name: string): string[] {
   return [...text.matchAll(new RegExp(` ${name}="([^"]*)"`, 'g'))].map(([, value = '']) => value);
 }

@@ -65,7 +65,6 @@ async function events({ log }: NatsPorts, session: Token, through?: number): Pro
   return (await log.read(session, { after: 0, ...(through !== undefined && { through }) })).events;
 }
 
-/** What these events fold to, without any snapshot. */
 function folded(session: Token, log: readonly StoredEvent[]): SessionState {
   return log.reduce(evolve, emptyState(session, DEFAULT_LIMITS));
 }

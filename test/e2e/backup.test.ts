@@ -33,7 +33,6 @@ const found = await natsCli();
 if ('missing' in found) throw new Error(found.missing);
 const nats = found.path;
 
-/** Runs shell lines with both command lines, in a folder. */
 async function shell(server: TestNats, folder: string, lines: string): Promise<string> {
   const throughline = `throughline() { "${process.execPath}" "${BIN}" "$@"; }`;
   const path = [dirname(nats), process.env.PATH].join(delimiter);
@@ -49,7 +48,6 @@ interface Documented {
   readonly restore: string;
 }
 
-/** The page from its section on backups on. */
 async function backUpSections(): Promise<string> {
   const [, sections = ''] = (await readFile(DOCUMENT, 'utf8')).split('\n## Back up\n');
   return sections;

@@ -49,7 +49,6 @@ await furnish(BYSTANDER);
 await furnish(ATTACKED);
 before = await bystander();
 
-/** A session with something in every part of it. */
 async function furnish(session: string): Promise<void> {
   const { client } = system;
   for (const content of ['one', 'two', 'three']) await client.tools.taskAdd({ session, content });

@@ -143,7 +143,6 @@ describe('serve', () => {
   });
 });
 
-/** The processes that have this text in their command line. */
 async function processesWith(text: string): Promise<{ pid: number; args: string }[]> {
   const { stdout } = await run('ps', ['-A', '-ww', '-o', 'pid=,args=']);
   return stdout

@@ -47,7 +47,6 @@ function storedSnapshot(session: Token) {
   return system.ports.snapshots.load(session);
 }
 
-/** What state and request alone decide. */
 function decided({ snapshotSequence: _from, replayed: _many, ...rest }: CompileReply) {
   return JSON.stringify(rest);
 }

@@ -21,7 +21,6 @@ const GROUPS: Readonly<Record<string, string>> = {
 const camel = (name: string) => name.replace(/[-_](.)/g, (_, letter: string) => letter.toUpperCase());
 const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** A value with its names in another spelling. */
 function spelled(value: unknown, spelling: (name: string) => string): unknown {
   if (Array.isArray(value)) return value.map((each) => spelled(each, spelling));
   if (!isObject(value)) return value;

@@ -18,7 +18,6 @@ const publish = (url: string, task: string, options: CliOptions = {}) =>
     ...options,
   });
 
-/** The tasks whose results were counted. */
 async function counted(url: string): Promise<string[]> {
   const { stdout } = await cli(['status', '-s', 'demo', '--json'], { env: { NATS_URL: url } });
   return status.parse(JSON.parse(stdout)).tasks.map(({ task }) => task);

@@ -37,7 +37,6 @@ async function hooksOf(name: string) {
   return { session, state, env, run };
 }
 
-/** Runs a hook that may take its time. */
 function patient(client: string, options: CliOptions): Promise<CliResult> {
   return cli(['hook', client, '--within', '20000'], options);
 }

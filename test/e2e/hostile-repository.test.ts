@@ -40,7 +40,6 @@ async function cloned(files: Readonly<Record<string, Planted>>, branch = 'main')
   return { root, clone, home, env, run, unchanged: () => git(clone, ['status', '--porcelain']) };
 }
 
-/** A process of the user that has nothing to do with us. */
 function bystander() {
   const child = spawn('sleep', ['600'], { detached: true, stdio: 'ignore' });
   afterTest(async () => child.kill('SIGKILL'));

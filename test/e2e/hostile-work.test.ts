@@ -37,7 +37,6 @@ interface Hostile {
   readonly script?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** A project that was cloned by git. */
 async function cloned({ plant, implementer = '', plan = PLAN, script = {} }: Hostile): Promise<Clone> {
   const session = newSession('hostile');
   const own = join(root, session);
@@ -65,7 +64,6 @@ async function cloned({ plant, implementer = '', plan = PLAN, script = {} }: Hos
 
 const BOTH = ['T001 implementer', 'T001 reviewer'];
 
-/** A process of someone else, in a group of its own. */
 function bystander() {
   const child = spawn('sleep', ['600'], { detached: true, stdio: 'ignore' });
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));

@@ -84,7 +84,6 @@ async function imported(session: string, repo: string, ...args: string[]): Promi
   return JSON.parse(stdout);
 }
 
-/** The subjects of what a session has recorded, oldest first. */
 async function recordedIn(session: string) {
   await allDealtWith(system.ports);
   return (await eventsOf(system, session)).map(({ event }) => {
@@ -93,7 +92,6 @@ async function recordedIn(session: string) {
   });
 }
 
-/** What a session knows. */
 async function rememberedIn(session: string) {
   await allDealtWith(system.ports);
   const state = await freshState(system, session);

@@ -29,7 +29,6 @@ const STOP = {
   last_assistant_message: 'Decided: sqlite keeps the orders.',
 };
 
-/** A user without a server, who starts it by hand. */
 async function user() {
   const root = await folderOfTest();
   const [folder, state] = [join(root, 'shop'), join(root, 'state', 'throughline')];

@@ -23,7 +23,6 @@ async function propose(text: string, ...options: string[]): Promise<string> {
   return proposal.id;
 }
 
-/** A learning that holds, under five characters of its id. */
 async function learn(text: string, ...options: string[]): Promise<string> {
   const id = (await propose(text, ...options)).slice(0, 5);
   expect((await person('learning', 'accept', id)).code).toBe(0);

@@ -6,7 +6,6 @@ import { eventsOf, newSession } from '../support/system.js';
 const { folder, system } = await planSystemOfFile();
 
 const TASK = { taskId: '2.2', taskPrompt: 'Write the statements' };
-/** A session that follows a file of its own. */
 async function following(name: string): Promise<{ session: Token; file: string; path: string }> {
   const session = newSession(name);
   const file = `${session}.md`;

@@ -31,7 +31,6 @@ const client = await ofFile(connectThroughline({ url: nats.url }));
 const admin = await ofFile(connectNats({ url: nats.url, name: 'admin', logger: silentLogger }));
 const jsm = await admin.jetstreamManager();
 
-/** Every line so far. Fails for one that is not JSON. */
 function logged(process = services) {
   const lines = process.stderr().split('\n').slice(0, -1);
   return lines.map((each) => line.parse(JSON.parse(each)));
@@ -40,7 +39,6 @@ function logged(process = services) {
 /** Waits for a line with these fields. */
 const said = (fields: object) => soon(() => expect(logged()).toContainEqual(expect.objectContaining(fields)));
 
-/** A session whose stream takes no further event. */
 async function fullSession(): Promise<Token> {
   const session = newSession('full');
   await jsm.streams.add({

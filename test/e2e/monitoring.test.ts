@@ -39,7 +39,6 @@ async function traced(session: string, more: Record<string, string> = {}): Promi
   return spans();
 }
 
-/** The trace as lines, each with what it goes on from. */
 function tree(spans: readonly ReceivedSpan[]): string[] {
   const shown = ({ service, kind, name }: ReceivedSpan) => `${service} ${kind} ${name}`;
   const parent = (id: string) => spans.find(({ spanId }) => spanId === id);

@@ -39,7 +39,6 @@ async function inProject(command: string, ...args: string[]): Promise<string> {
   return stdout;
 }
 
-/** What a module prints that is run in the project. */
 function evaluated(script: string): Promise<string> {
   return inProject(process.execPath, '--input-type=module', '-e', script);
 }

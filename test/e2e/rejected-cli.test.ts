@@ -17,7 +17,6 @@ const up = await ofFile(startUp());
 const client = await ofFile(connectThroughline({ url: up.url }));
 const ports = await ofFile(openPorts({ url: up.url, config: loadConfig({}) }));
 
-/** What became of a dispatch. */
 function resultOf(session: string, dispatch: number | string) {
   return client.tools.dispatchShow({ session, dispatch: Number(dispatch) });
 }

@@ -25,7 +25,6 @@ type Looked = Omit<System, 'stop' | typeof Symbol.asyncDispose>;
 
 const Real = Date;
 
-/** What a process takes for the time whose clock is ahead. */
 function dateAhead(ms: number): typeof Date {
   return class extends Date {
     constructor(...given: [] | [number | string]) {

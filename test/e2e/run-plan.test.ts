@@ -50,7 +50,6 @@ async function resultsOf(session: string): Promise<string[]> {
     .reverse();
 }
 
-/** The lease of the first run on task 1. */
 async function leased(name: string, beatMs?: number) {
   const session = newSession(name);
   await system.client.runs.init({

@@ -2,14 +2,17 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
+import { spoolCounts, spoolOf } from '../../src/agents/hooks/spool.js';
+import { installationKey, serverInUse } from '../../src/config/user-server.js';
 import { silentLogger } from '../../src/engine/ports/logger-and-clock.js';
 import { connectNats, onConnectionState } from '../../src/nats/connection/connect-nats.js';
 import { serverOnStore } from '../../src/nats/server/server-store.js';
 import { cacheDirOf } from '../../src/nats/server/server-version.js';
-import { cli, startCli } from '../support/cli.js';
-import { credentialsFolder } from '../support/credentials.js';
+import { cli, cliProcess, startCli } from '../support/cli.js';
+import { credentialsFolder, operatorMode } from '../support/credentials.js';
 import { freePort } from '../support/free-port.js';
 import { connectMcp, MCP_WAYS } from '../support/mcp-clients.js';
+import { startPrivateNats } from '../support/nats-server.js';
 import { afterTest, folderOfTest, ofFile } from '../support/of-file.js';
 import { soon } from '../support/soon.js';
 
@@ -43,6 +46,12 @@ async function sharing(...how: string[]) {
   const up = ['up', '--detach', '--no-inspector', '--port', String(port), '--listen', '127.0.0.1', ...how];
   expect(await bob.run(up)).toMatchObject({ code: 0 });
   return { ...bob, port };
+}
+
+async function begin({ env, home }: Awaited<ReturnType<typeof person>>) {
+  const event = { hook_event_name: 'SessionStart', session_id: '1', source: 'startup', cwd: home };
+  const options = { env, cwd: home, input: JSON.stringify(event) };
+  return (await cliProcess(['hook', 'claude', '--within', '20000'], options)).stdout;
 }
 
 const TLS = ['--tls-cert', cert, '--tls-key', key];
@@ -119,7 +128,9 @@ it('an invited colleague reads and decides after one command, and the decision i
     ['team', 'members'],
   ])
     expect(await ann.run(args)).toMatchObject({ code: expect.toSatisfy((code) => code !== 0) });
-  await bob.run(['team', 'owner', 'add', 'ann']);
+  expect((await bob.run(['team', 'owner', 'add', 'ann'])).stderr).toContain(
+    'members are managed on this machine',
+  );
   expect(await ann.run(['session', 'archive', 'demo', '--reason', 'x'])).toMatchObject({ code: 0 });
 
   // It starts as before, and knows its members.
@@ -176,7 +187,60 @@ it('a revoked or replaced key ends within a second, and the errors of a join nam
   expect(await bob.run(['team', 'revoke', 'eve'])).toMatchObject({
     stderr: expect.stringContaining('members: ann'),
   });
+  await begin(ann);
+  expect(await readdir(join(ann.state, 'hooks', 'starts'))).toHaveLength(1);
   expect((await ann.run(['team', 'leave'])).stdout).toBe(`throughline team left ${third.url}\n`);
   expect(await readdir(ann.state)).not.toContain('team.nk');
+  expect(await readdir(join(ann.state, 'hooks'))).not.toContain('starts');
   expect(serverOnStore(bob.store)).toBeDefined();
+});
+
+it('two who are invited at once are both members', async () => {
+  const bob = await sharing(...TLS);
+  const invited = await Promise.all(['ann', 'eve'].map((name) => bob.run(['team', 'invite', name])));
+  expect(invited.map(({ code }) => code)).toEqual([0, 0]);
+  const members = JSON.parse((await bob.run(['team', 'members', '--json'])).stdout);
+  expect(members.map(({ name }: { name: string }) => name).sort()).toEqual(['ann', 'eve']);
+});
+
+it('a server that is away is named with the last start, and joined again at its new address without an invitation', async () => {
+  const bob = await sharing(...TLS);
+  const ann = await person();
+  const { url, invitation } = invitationIn((await bob.run(['team', 'invite', 'ann'])).stdout);
+  await ann.run(['team', 'join', '--project'], invitation);
+  await ann.run(['note', 'add', 'The lexer is a table']);
+  await begin(ann);
+  await bob.run(['down']);
+  expect(await begin(ann)).toMatch(/as of \d\d:\d\d, the server does not answer.*The lexer is a table/);
+  expect((await ann.run(['status'])).stderr).toContain(
+    'name its new address with "throughline team join URL"',
+  );
+  const port = String(await freePort('127.0.0.1'));
+  await bob.run(['up', '--detach', '--no-inspector', '--port', port, '--listen', '127.0.0.1', ...TLS]);
+  const moved = url.replace(/\d+$/, port);
+  expect((await ann.run(['team', 'join', moved, '--project'])).stdout).toBe(
+    `throughline team joined ${moved} as ann\n`,
+  );
+  expect((await ann.run(['doctor'])).stdout).toContain('named by "throughline team join --project", as ann');
+  // A server without TLS in its place is sent nothing.
+  await bob.run(['down']);
+  await bob.run(['up', '--detach', '--no-inspector', '--port', port, '--listen', '127.0.0.1', '--no-tls']);
+  expect((await ann.run(['status'])).stderr).toMatch(/it offers none: check the address/);
+});
+
+it('what waits for a server of others follows an account of it to another address and with other credentials', async () => {
+  const operator = operatorMode();
+  const server = await startPrivateNats({ extraConfig: operator.config });
+  afterTest(() => server.stop());
+  const ann = await person();
+  const joined = async (host: string) => {
+    const creds = await files.write(`${host}.creds`, operator.creds());
+    const url = server.url.replace('127.0.0.1', host);
+    expect(await ann.run(['team', 'join', url, '--creds', creds])).toMatchObject({ code: 0 });
+    return installationKey(serverInUse(ann.state));
+  };
+  const entries = { kind: 'trace', session: 'demo', entries: [] } as const;
+  spoolOf(ann.state, await joined('127.0.0.1')).keep(entries);
+  const installation = await joined('localhost');
+  expect(spoolCounts(ann.state)).toEqual([{ installation, waiting: 1, unreadable: 0 }]);
 });

@@ -10,7 +10,6 @@ import { newSession, soon } from '../support/system.js';
 const folder = await folderOfFile();
 const up = await ofFile(startUp());
 
-/** Runs a command that must succeed, and gives what it printed. */
 async function run(...args: string[]): Promise<string> {
   const { code, stdout, stderr } = await up.cli(args);
   expect({ code, stderr: args[0] === 'tool' ? stderr : '' }, `${args.join(' ')}: ${stderr}`).toEqual({

@@ -11,7 +11,6 @@ const TASK = { taskId: 'next', taskPrompt: 'go on with the parser' };
 const INTENT = { activeIntentId: 'INT-1' };
 const MESSAGES = { include: ['messages' as const] };
 
-/** A session whose intent has this many entries. */
 async function sessionWith(count: number): Promise<Token> {
   const session = newSession('trace');
   await system.client.traces.append({ session, entries: steps(count) });

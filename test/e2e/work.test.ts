@@ -19,7 +19,6 @@ const AGENT = fileURLToPath(new URL('../support/scripted-agent.mjs', import.meta
 const ACP_AGENT = fileURLToPath(new URL('../support/scripted-acp-agent.mjs', import.meta.url));
 const PLAN = '# Parser\n\n- [ ] T001 Write the lexer\n- [ ] T002 Write the parser (depends on T001)\n';
 
-/** A project with a plan, and agents that follow a script. */
 async function project(script: Readonly<Record<string, readonly string[] | boolean>> = {}, text = PLAN) {
   const session = newSession('work');
   const folder = join(root, session);
@@ -178,7 +177,6 @@ describe('throughline work', () => {
 });
 
 describe('throughline work with an agent of the Agent Client Protocol', () => {
-  /** A plan of one task, and its implementer. */
   async function acpProject(script: Readonly<Record<string, readonly string[] | boolean>> = {}) {
     const made = await project(script, PLAN.split('\n').slice(0, 3).join('\n'));
     const agent = ['--implementer', `acp:${process.execPath} ${ACP_AGENT} ${made.folder}`];
@@ -294,14 +292,12 @@ describe('throughline work, interrupted', () => {
   });
 });
 
-/** A run that is still going on. */
 function started(args: readonly string[], env: Readonly<Record<string, string>>, cwd: string) {
   const child = spawn(process.execPath, [BIN, ...args], { env: cleanEnv(env), cwd, stdio: 'ignore' });
   const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
   return { ended, kill: (signal: NodeJS.Signals) => child.kill(signal) };
 }
 
-/** The process that a hanging agent has started. */
 async function hung(folder: string): Promise<number> {
   const pid = Number(await readFile(join(folder, 'child'), 'utf8'));
   expect(pid).toBeGreaterThan(0);

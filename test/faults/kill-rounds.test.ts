@@ -178,7 +178,6 @@ async function installation(layout: SessionLayout, folder: string) {
 }
 type Installation = Awaited<ReturnType<typeof installation>>;
 
-/** Runs a command, which is killed at its step. */
 async function killedCommand(args: readonly string[], server: string, step: number, subjects: RegExp) {
   await using proxy = await startStepProxy(server, subjects);
   const env = cleanEnv({ NATS_URL: proxy.url });

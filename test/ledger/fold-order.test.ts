@@ -9,7 +9,6 @@ import { implementer, recorded, reviewer, stored } from '../support/builders.js'
 import { progressRebuilt, progressTask, runInitialized } from '../support/ledgers.js';
 import { bytes, restored } from '../support/snapshots.js';
 
-/** The ledgers as they are now, byte for byte. */
 function ledgers(state: SessionState): string {
   return JSON.stringify([...state.dispatches.current().ledgers.values()]);
 }

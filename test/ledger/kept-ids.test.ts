@@ -8,7 +8,6 @@ import * as fc from '../support/properties.js';
 
 const NOTHING: TasksDocument = { fingerprint: { mtimeMs: 0, hash: '' }, tasks: [], problems: 0 };
 
-/** The next version of a plan. */
 function next(text: string, before = NOTHING, known: Iterable<string> = []): TasksDocument {
   const parsed = parseTasksMd(text);
   const ids = new Set(known);

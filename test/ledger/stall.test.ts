@@ -14,7 +14,6 @@ import { APPROVED, blocked, completed, failed, ledgerAfter, needsChanges } from 
 import * as fc from '../support/properties.js';
 import { SIGNAL_CASES } from './stall-cases.js';
 
-/** The signals raised after these results. */
 function raisedAfter(
   results: readonly RoleResult[],
   thresholds: StallThresholds = stallThresholds(),

@@ -57,7 +57,6 @@ describe('the next action', () => {
   );
 });
 
-/** What a ledger says beside its counters. */
 function said({ summary, assessment, issues, requiredFixes, blockers }: TaskLedger) {
   return { summary, assessment, issues, requiredFixes, blockers };
 }

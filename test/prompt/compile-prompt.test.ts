@@ -37,7 +37,6 @@ const KNOWING = stateAfter(
   recorded(5, reviewer({ task_id: '1', required_fixes: ['check the bounds'] })),
 );
 
-/** The lines of a session context without its titles. */
 function linesOf(sessionContext: string): string[] {
   return sessionContext.split('\n').filter((line) => line.startsWith('- '));
 }

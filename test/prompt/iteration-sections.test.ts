@@ -13,7 +13,6 @@ const shown = (name: string, { state }: Played) =>
 const tasksOf = (played: Played) => shown('tasks', played);
 const historyOf = (played: Played) => shown('history', played);
 
-/** The task list of the document's mock-up. */
 function mockUp(): Played {
   const played = new Played().after('task-add', { content: 'Setup API routes', priority: 1 });
   played.after('task-add', { content: 'Add validation', dependsOn: 'TAS-1' });

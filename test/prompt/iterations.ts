@@ -7,13 +7,11 @@ import { Played } from '../support/played.js';
 /** A request, but for its kind and session. */
 export type More = Omit<Extract<CompileRequestInput, { kind: 'iteration' }>, 'kind' | 'session'>;
 
-/** The prompt that a state gives. */
 export function compiled(state: SessionState, more: More = {}) {
   return compilePrompt(state, compileRequest.parse({ kind: 'iteration', session: 'demo', ...more }));
 }
 export const promptOf = (state: SessionState, more?: More) => compiled(state, more).prompt;
 
-/** A session with something for every variable. */
 export function full(): Played {
   const played = new Played().after('session-open', {
     goal: 'Write a parser',

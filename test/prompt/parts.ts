@@ -126,12 +126,10 @@ function notesOf(lines: readonly string[]): Pick<PromptParts, 'notes' | 'shorten
   return { notes, shortened };
 }
 
-/** A request for a reply with all its parts. */
 export function explained(input: CompileRequestInput) {
   return { ...compileRequest.parse(input), explain: true as const };
 }
 
-/** A request for task 1. */
 export function dispatchRequest(overrides: Partial<CompileRequestInput> = {}) {
   const asked = { session: 'demo', taskId: '1', taskPrompt: 'Change src/store.ts' };
   const request = explained({ ...asked, ...overrides } as CompileRequestInput);
@@ -139,7 +137,6 @@ export function dispatchRequest(overrides: Partial<CompileRequestInput> = {}) {
   return request;
 }
 
-/** A budget that leaves so many tokens for input. */
 export function roomOf(room: number, tokenizer: Tokenizer, maxOutputTokens = 1200): PromptBudget {
   const cap = room + maxOutputTokens;
   return {

@@ -80,7 +80,6 @@ function expectToFit(given: PromptCase, wanted: number, budget: PromptBudget, ro
   return 'cut';
 }
 
-/** What a prompt still holds, by name. */
 function present(compiled: Parameters<typeof partsOf>[0]): string[] {
   const { packet, replan, guide, notes, taskPrompt } = partsOf(compiled);
   return [

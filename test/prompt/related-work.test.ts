@@ -7,7 +7,6 @@ import { dispatchRequest, partsOf } from './parts.js';
 
 type Work = readonly [summary: string, files: readonly string[], more?: object];
 
-/** The notes of a prompt after work of tasks a0, a1 and so on. */
 function notesAfter(work: readonly Work[], taskPrompt: string) {
   const events = work.map(([summary, files_modified, more], at) =>
     recorded(

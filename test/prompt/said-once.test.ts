@@ -8,7 +8,6 @@ import { DEFAULT_BUDGET } from '../../src/prompt/prompt-kind.js';
 import { implementer, recorded, reviewer, stored } from '../support/builders.js';
 import { dispatchRequest, partsOf } from './parts.js';
 
-/** The parts of a prompt for task 1 after these results. */
 function promptAfter(results: readonly RoleResult[], asked: Parameters<typeof dispatchRequest>[0] = {}) {
   const events = results.map((returned, at) => recorded(at + 1, returned));
   const state = stored(events).reduce(evolve, emptyState('demo'));

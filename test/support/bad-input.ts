@@ -56,7 +56,6 @@ interface JsonSchema {
   readonly minimum?: number;
 }
 
-/** A right value with every field of a schema. */
 function sampleOf(schema: JsonSchema, request: string, field = ''): unknown {
   const { anyOf = [], oneOf = anyOf, properties, items, minimum = 0, type } = schema;
   const known = VALUES[`${request} ${field}`] ?? VALUES[field];
@@ -288,7 +287,6 @@ export function mutated(good: object): fc.Arbitrary<unknown> {
   );
 }
 
-/** Every place within a value, as a path. */
 function placesOf(value: unknown, path: readonly string[] = []): (readonly string[])[] {
   if (typeof value !== 'object' || value === null) return [path];
   const inner = Object.entries(value).flatMap(([key, each]) => placesOf(each, [...path, key]));

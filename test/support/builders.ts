@@ -53,7 +53,6 @@ export function recorded(sequence: number, returned: RoleResult, messageId?: str
   return recordedEvent(delivery, returned, RULES);
 }
 
-/** The event of a dispatch that could not be used. */
 export function rejected(
   sequence: number,
   { role, task, ...why }: { role?: Role; task?: string; reason?: string; fix?: string; meant?: Role } = {},
@@ -69,7 +68,6 @@ export function stored(events: readonly SessionEvent[]): StoredEvent[] {
   return events.map((event, index) => ({ sequence: index + 1, event }));
 }
 
-/** The facts that a dispatch gives. */
 export function factsFrom(sequence: number, returned: RoleResult): SessionFact[] {
   const { task_id: taskId, history } = returned.result;
   const origin = originOf(sequence, { role: returned.role, taskId, ...(history && { history }) });

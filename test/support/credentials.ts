@@ -102,7 +102,6 @@ export function operatorMode(tiers?: Tiers): {
 
 type Keys = ReturnType<typeof nkeys.createUser>;
 
-/** A JWT as the server reads it: signed by an NKey. */
 function jwt(by: Keys, claims: object): string {
   const body = { iat: now(), iss: by.getPublicKey(), ...claims };
   const jti = createHash('sha256').update(JSON.stringify(body)).digest('hex');

@@ -12,7 +12,6 @@ export type Example =
   | { readonly run: (env: Readonly<Record<string, string>>) => Promise<string> }
   | { readonly missing: string };
 
-/** The example in Python alone. */
 export async function pythonExample(name = 'python'): Promise<Example> {
   const requirements = `scripts/examples/${name}/requirements.txt`;
   const python = await pythonWith(requirements);
@@ -30,7 +29,6 @@ export async function largePythonExample(name: string): Promise<Example> {
   return notAsked(name) ?? (await pythonExample(name));
 }
 
-/** The example in Go, where it stands. */
 export async function goExample(): Promise<Example> {
   const [go] = await executablesOnPath(executableName('go', process.platform), process.env);
   if (go === undefined) return { missing: 'no go on PATH' };

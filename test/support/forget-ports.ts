@@ -22,7 +22,6 @@ import { recordArchived } from './lifecycle-records.js';
 
 export const NOW = '2026-01-01T00:00:00.000Z';
 
-/** The state of a session whose one event opens it for a project. */
 export function openedFor(session: string, project: string) {
   const state = emptyState(session);
   const event = { v: 1, type: 'session.opened', at: timeOf(1), data: { project } } as const;

@@ -1,7 +1,6 @@
 import { PER_SESSION, type SessionLayout } from '../../src/contracts/names.js';
 import { TIER } from './tier.js';
 
-/** A layout as an environment variable. */
 export function layoutEnv(layout: SessionLayout): Record<string, string> {
   return {
     THROUGHLINE_LAYOUT: layout.layout === 'sharded' ? `sharded:${layout.shards}` : layout.layout,

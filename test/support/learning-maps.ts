@@ -5,12 +5,10 @@ import * as fc from './properties.js';
 
 /** Learnings in force, for the tests of what finds them. */
 
-/** The id of the n-th learning. */
 export function learningId(n: number): Token {
   return token(n.toString(16).padStart(12, '0'), 'learning');
 }
 
-/** The n-th learning; later ones were confirmed later. */
 export function learningOf(
   n: number,
   content = `learning number ${n}`,

@@ -79,7 +79,6 @@ export function folded(...events: Unstamped<LearningEvent>[]): LearningState {
   return foldedFrom(storedEvents(events));
 }
 
-/** All that a state holds, as bytes. */
 export function bytesOf(state: LearningState): string {
   return encodeLearnings(state, '2026-01-01T00:00:00.000Z');
 }

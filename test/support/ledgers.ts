@@ -42,7 +42,6 @@ export function needsChanges(...required_fixes: readonly string[]): RoleResult {
 
 export const APPROVED: RoleResult = reviewer({ assessment: 'approved' });
 
-/** What the ledgers keep of a result. */
 export function digest(returned: RoleResult): OutcomeDigest {
   return digestOf(recorded(1, returned).data.dispatch);
 }
@@ -101,7 +100,6 @@ export function progressRebuilt(tasks: readonly ProgressTask[], hash: string): E
   };
 }
 
-/** A task as the parser gives it. */
 export function parsedTask(id: string, more: Partial<ParsedTask> = {}) {
   return {
     id,

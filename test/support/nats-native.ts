@@ -8,7 +8,6 @@ import { type BackedNats, configOf, type TestNatsOptions } from './nats-server.j
 
 let source: Promise<NatsServerSource> | undefined;
 
-/** The server that native tests run, looked for once per process. */
 export function nativeSource(): Promise<NatsServerSource> {
   source ??= findNatsServer({
     env: process.env,
@@ -20,7 +19,6 @@ export function nativeSource(): Promise<NatsServerSource> {
   return source;
 }
 
-/** A server as a process of this machine. */
 export async function startNativeNats(storeDir: string, options: TestNatsOptions): Promise<BackedNats> {
   const found = await nativeSource();
   const monitorUrl = options.monitor === true ? `127.0.0.1:${await freePort('127.0.0.1')}` : undefined;

@@ -20,7 +20,6 @@ export interface TestNatsOptions {
   readonly backing?: Backing | undefined;
 }
 
-/** Returns the part of a server's configuration that a test asks for. */
 export function configOf({ maxPayloadBytes, extraConfig = '' }: TestNatsOptions): string {
   return maxPayloadBytes === undefined ? extraConfig : `max_payload: ${maxPayloadBytes}\n${extraConfig}`;
 }
@@ -70,7 +69,6 @@ interface SharedNats {
 
 let shared: Promise<SharedNats> | undefined;
 
-/** Returns the number of servers that stay until this process ends. */
 export function sharedServers(): number {
   return shared === undefined ? 0 : 1;
 }

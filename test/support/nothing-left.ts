@@ -34,7 +34,6 @@ afterAll(async () => {
   expect(process.cwd()).toBe(before.directory);
 });
 
-/** What is open and keeps this process alive, by its kind. */
 function open(): string[] {
   return process.getActiveResourcesInfo().filter((kind) => OPEN.test(kind));
 }

@@ -7,7 +7,6 @@ export const PROMTOOL = spawnSync('promtool', ['--version']).status === 0 ? 'pro
 /** Why a test with it is skipped. */
 export const NO_PROMTOOL = 'promtool is not on the path: install it with "apt-get install prometheus"';
 
-/** What it finds wrong with metrics; nothing where all is well. */
 export async function checkMetrics(metrics: string): Promise<string> {
   const child = spawn(PROMTOOL ?? '', ['check', 'metrics'], { stdio: ['pipe', 'pipe', 'pipe'] });
   child.stdin.end(metrics);

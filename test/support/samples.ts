@@ -18,7 +18,6 @@ export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** For each command: an install, a build or a run. */
 const TIMEOUT_MS = 90_000;
 
-/** The only block of a page in a language. */
 export async function sampleIn(page: string, language: string): Promise<string> {
   const text = await readFile(join(ROOT, page), 'utf8');
   const blocks = [...text.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].filter(([, of]) => of === language);
@@ -148,7 +147,6 @@ export async function inFolder<T>(work: (folder: string) => Promise<T>): Promise
   }
 }
 
-/** What a command prints; throws with what it said when it fails. */
 export async function must(
   file: string,
   args: readonly string[],

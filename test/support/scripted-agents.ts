@@ -35,7 +35,6 @@ export function scriptedAgents(script: Script = {}): ScriptedAgents {
   };
 }
 
-/** An answer as a model writes it: words, and a block. */
 export function answerOf({ task, role, round }: Pick<AgentCall, 'task' | 'role' | 'round'>, verdict: string) {
   const fixes = verdict === 'needs_changes' ? { required_fixes: [`fix ${round} of ${task}`] } : {};
   const result =

@@ -1,7 +1,6 @@
 import type { Token } from '../../src/contracts/names.js';
 import type { SessionActivity } from '../../src/engine/ports/session-log.js';
 
-/** Returns all sessions that have a log, sorted by name. */
 export async function sessionsOf(log: Pick<SessionActivity, 'activity'>): Promise<Token[]> {
   return (await log.activity()).map(({ session }) => session).sort();
 }

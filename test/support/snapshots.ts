@@ -8,7 +8,6 @@ export function bytes(state: SessionState): string {
   return encodeSnapshot(state, SNAPSHOT_AT);
 }
 
-/** The state that is in a snapshot. */
 export function restored(text: string, session = 'demo'): SessionState {
   const decoded = decodeSnapshot(session, text);
   if (!decoded.ok) throw new Error(decoded.reason);

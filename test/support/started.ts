@@ -13,7 +13,6 @@ export function started(kind: Started): void {
   counts[kind] += 1;
 }
 
-/** Returns how much was started since the last call. */
 export function takeStarted(): Record<Started, number> {
   const taken = { ...counts };
   Object.assign(counts, { server: 0, process: 0 });

@@ -1,4 +1,3 @@
-/** Reads a stream to its end. */
 export async function all<T>(stream: AsyncIterable<T>): Promise<T[]> {
   const items: T[] = [];
   for await (const item of stream) items.push(item);

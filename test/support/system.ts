@@ -156,7 +156,6 @@ async function newestDispatch(jsm: JetStreamManager, subjects: string): Promise<
   }
 }
 
-/** What a newly started reader folds of a session. */
 export async function freshState(
   system: Pick<System, 'config' | 'ports'>,
   session: string,
@@ -167,7 +166,6 @@ export async function freshState(
   return folded.state;
 }
 
-/** All events of a session, oldest first. */
 export async function eventsOf({ ports }: Pick<System, 'ports'>, session: string) {
   return (await ports.log.read(token(session, 'session'), { after: 0 })).events;
 }
@@ -200,7 +198,6 @@ export function remembered(state: SessionState, published: readonly number[]) {
   };
 }
 
-/** A session name that no other test has. */
 export function newSession(name: string): Token {
   sessions += 1;
   return token(`${name}-${sessions}`, 'session');

@@ -13,7 +13,6 @@ const root = await folderOfFile();
 const stateDir = join(root, 'state');
 const checkout = () => mkdtempSync(join(root, 'checkout-'));
 
-/** The record of the run in a checkout. */
 function recordOf(folder: string): string {
   const state = projectStateDir(stateDir, folder);
   const [name = 'run.json'] = readdirSync(state).filter((each) => each.endsWith('.json'));

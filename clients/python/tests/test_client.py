@@ -1,10 +1,12 @@
 """The client against the services at NATS_URL. At GUARDED_URL, the user `guest` may publish in the session `mine` alone."""
 
 import asyncio
+import hashlib
 import json
 import os
 import secrets
 import socket
+import ssl
 import struct
 import subprocess
 import tempfile
@@ -97,7 +99,8 @@ class ClientTest(unittest.IsolatedAsyncioTestCase):
         events = self.session.watch()
         first = asyncio.create_task(anext(events))
         while not first.done():
-            await self.session.tools.note_add(content="Then")
+            # The same words again would be the same note, and no event.
+            await self.session.tools.note_add(content=f"Then {secrets.token_hex(4)}")
             await asyncio.wait({first}, timeout=0.1)
         self.assertEqual(first.result()["type"], "note.added")
         await events.aclose()
@@ -120,6 +123,12 @@ class ClientTest(unittest.IsolatedAsyncioTestCase):
         error = await self.refused("unavailable", connected("nats://127.0.0.1:9"))
         self.assertIn("throughline up", error.message)
         self.assertLess(time.monotonic() - began, 3)
+
+    async def test_a_server_without_tls_is_sent_nothing_where_tls_is_wanted(self) -> None:
+        where = URL.rpartition("//")[2]
+        for url, access in ((f"tls://{where}", {}), (f"nats://{where}", {"tls": ssl.create_default_context()})):
+            error = await self.refused("tls_failed", connected(url, **access))
+            self.assertIn("it offers no TLS): check the URL", error.message)
 
     async def test_access_that_cannot_be_used_is_named(self) -> None:
         await self.refused("config_invalid", connected("nats://127.0.0.1:9", creds="/none/such.creds"))
@@ -261,6 +270,14 @@ class DiscoveryTest(unittest.TestCase):
             Path(state, "throughline", "team").write_text(json.dumps(joined))
             self.assertEqual(named_server(), "tls://team:4222")
             self.assertEqual(joined_access(), joined["access"])
+            shop = Path(state, "shop").resolve()
+            digest = hashlib.sha256(str(shop).encode()).hexdigest()[:12]
+            of_project = Path(state, "throughline", "projects", f"shop-{digest}")
+            for folder in (shop / ".git", shop / "src", of_project):
+                folder.mkdir(parents=True)
+            (of_project / "team").write_text("nats://project:4222\n")
+            with mock.patch.object(Path, "cwd", return_value=shop / "src"):
+                self.assertEqual(named_server(), "nats://project:4222")
             os.environ["NATS_URL"] = "nats://named:4222"
             self.assertEqual(joined_access(), {})
             self.assertEqual(named_server(), "nats://named:4222")

@@ -98,7 +98,6 @@ export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** Some clients give the input of a tool as a text of JSON. */
 export function objectOf(value: unknown): Readonly<Record<string, unknown>> {
   if (isObject(value)) return value;
   if (typeof value !== 'string') return {};

@@ -29,7 +29,6 @@ export async function keepOrGive(
   }
 }
 
-/** Sends what waits, for a hook whose answer does not depend on it. */
 export async function flushBeside(
   tools: HookTools,
   client: ThroughlineClient,
@@ -88,7 +87,6 @@ export async function flush(
     state.remember(`published ${what.session}`, String(sequence));
   }
 
-  /** Sends entries in halves where they are too many for one message. */
   async function append(session: string, entries: readonly TraceEntryInput[]): Promise<void> {
     const half = Math.ceil(entries.length / 2);
     try {

@@ -70,8 +70,7 @@ export function spoolOf(stateDir: string, installation: string, log: (line: stri
       .filter(Boolean).length;
   };
   const starts = startsIn(stateDir);
-  const ours = hashOf(installation);
-  const startFile = (session: string) => join(starts, `${ours}-${hashOf(session)}`);
+  const startFile = (session: string) => join(starts, `${hashOf(installation)}-${hashOf(session)}`);
   const forget = (name: string) => rmSync(join(folder, name), { force: true });
   const setAside = (name: string, why: string) => {
     mkdirSync(aside, { recursive: true, mode: PRIVATE });
@@ -125,10 +124,8 @@ export function spoolOf(stateDir: string, installation: string, log: (line: stri
       for (const other of namesIn(spools).map((name) => join(spools, name)))
         if (other !== folder && serverOf(other) === server) takeFrom(other);
     },
-    /** Keeps what the agents of a session begin with, for when the server does not answer. Removes that of other servers. */
+    /** Keeps what the agents of a session begin with, for when the server does not answer. */
     keepStart(session: string, prompt: string): void {
-      for (const name of namesIn(starts))
-        if (!name.startsWith(ours)) rmSync(join(starts, name), { force: true });
       mkdirSync(starts, { recursive: true, mode: PRIVATE });
       writePrivateFile(startFile(session), prompt);
     },
@@ -166,11 +163,15 @@ export function removeSpool(stateDir: string, installation: string): void {
   rmSync(join(spoolsIn(stateDir), folderOf(installation)), { recursive: true, force: true });
 }
 
+/** Removes what sessions began with: the user has changed to another server. */
+export function removeStarts(stateDir: string): void {
+  rmSync(startsIn(stateDir), { recursive: true, force: true });
+}
+
 function spoolsIn(stateDir: string): string {
   return join(stateDir, 'hooks', 'spool');
 }
 
-/** Returns the folder of a key. That of a long one is its own key. */
 function folderOf(installation: string): string {
   const name = encodeURIComponent(installation);
   if (name.length <= MAX_NAME) return name;

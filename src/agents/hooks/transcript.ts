@@ -90,7 +90,6 @@ const NO_CALL: ToolCall = {
   ...{ callId: '', at: '', tool: '', input: {}, response: undefined, error: '', hasFailed: false },
 };
 
-/** Returns the size of a transcript; 0 for one that does not exist yet. */
 export function transcriptEnd(path: string): number {
   return readFrom(path, Number.POSITIVE_INFINITY).at;
 }

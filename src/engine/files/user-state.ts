@@ -30,7 +30,6 @@ export function userStateDir(env: Environment, home: string): string {
   return join(xdg && isAbsolute(xdg) ? xdg : join(home, '.local', 'state'), 'throughline');
 }
 
-/** Returns the name of the user; undefined in a container whose process runs under a number that no user has. */
 export function userName(): string | undefined {
   try {
     return userInfo().username;

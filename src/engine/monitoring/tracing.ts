@@ -93,7 +93,6 @@ function addressOf(subject: string): { readonly template: string; readonly sessi
 
 export type TraceHeaders = Readonly<Record<string, string>>;
 
-/** Returns the headers by which an outgoing message continues the active span. */
 export function activeTrace(): TraceHeaders {
   const headers: Record<string, string> = {};
   const api = registeredApi();

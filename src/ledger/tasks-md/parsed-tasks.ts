@@ -27,7 +27,6 @@ export interface ParsedTask {
   /** `~~struck~~`, `Cancelled`, or `[-]` if a legend says so: `pending`, and not in totals. */
   readonly cancelled: boolean;
   readonly parent?: string;
-  /** 1-based. */
   readonly line: number;
   /**
    * The plan's own words about it: the dedented lines of its body, except tasks, comments, requirements, dependencies
@@ -74,7 +73,6 @@ export type TaskProblemCode = keyof typeof PLACED;
 /** A line that could not be read, or was read by a guess. */
 export interface TaskProblem {
   readonly code: TaskProblemCode;
-  /** 1-based. */
   readonly line: number;
   readonly lastLine?: number;
   readonly tasks?: number;

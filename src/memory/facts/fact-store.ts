@@ -68,6 +68,8 @@ export class InMemorySessionFactStore {
   /** The follow-ups of results, closed or not, by words of which any work that did them has one. */
   readonly #actionsByWord: Index = new Map();
   readonly #questions = new Set<Saying>();
+  /** The git branch of each dispatch that names one. */
+  readonly #branches = new Map<number, string>();
   /** Indexes the valid facts; built by the first query and maintained afterwards. */
   #index: FactIndex | undefined;
   #hasRetracted = false;
@@ -90,6 +92,7 @@ export class InMemorySessionFactStore {
 
   /** Adds facts, in any order of dispatches and any number of times. */
   add(facts: readonly SessionFact[]): void {
+    for (const fact of facts) if (isOnBranch(fact)) this.#branches.set(fact.sourceSequence, fact.object);
     // Saying again what holds changes nothing, not its date or its origin.
     const again = new Set(facts.flatMap((fact) => this.#saidBefore(fact) ?? []));
     for (const fact of facts) {
@@ -101,21 +104,50 @@ export class InMemorySessionFactStore {
       if (isOutcome(fact)) this.#closeOpen(fact);
     }
     this.#closeDone(facts);
-    if (facts.some((fact) => isQuestion(fact) || fact.relation === RELATIONS.branchEnded))
+    const ended = facts.filter(({ relation }) => relation === RELATIONS.branchEnded);
+    if (ended.length > 0 || facts.some(isQuestion))
       for (const saying of this.#questions) this.#closeWithBranch(saying);
+    for (const { subject } of ended) this.#unite(subject);
   }
 
   #closeWithBranch(saying: Saying): void {
-    const { validTo, sourceSequence: asked, sourceTaskId: task, scope } = saying.fact;
-    if (validTo !== undefined) return;
-    const stated = this.#groups.get(groupName({ subject: `task:${task}`, relation: RELATIONS.branch }));
-    const branch = scope?.branch ?? stated?.find(({ fact }) => fact.sourceSequence === asked)?.fact.object;
+    const { branch, end } = this.#branchOf(saying.fact, saying.fact.scope?.branch);
+    if (end !== undefined && saying.fact.validTo === undefined)
+      this.#close(saying, closingFor(end, { by: `${branch}, ${end.object}`, how: 'settled' }));
+  }
+
+  /** Applies what the statements of a branch say about others, and others about them: it was merged or deleted. */
+  #unite(ended: string): void {
+    for (const saying of this.#sayings) {
+      const { fact } = saying;
+      if (!isSaid(fact) && fact.retracted === undefined)
+        for (const { id, ...how } of fact.ends ?? []) this.end(id, closingFor(fact, how));
+      if (fact.ref === undefined || `branch:${this.#branchOf(fact).branch}` !== ended) continue;
+      const closer = this.#closerOf(fact);
+      if (closer !== undefined) this.#close(saying, closer);
+      if (!endsWithTask(fact)) this.#closeGroup(fact, new Set());
+    }
+  }
+
+  /** Returns the branch on which a fact was said, and the fact that it has been merged or deleted since. */
+  #branchOf({ sourceSequence: said }: SessionFact, branch = this.#branches.get(said)) {
     const ends = this.#groups.get(
       groupName({ subject: `branch:${branch}`, relation: RELATIONS.branchEnded }),
     );
-    const end = ends?.find(({ fact }) => fact.sourceSequence > asked)?.fact;
-    if (end !== undefined)
-      this.#close(saying, closingFor(end, { by: `${branch}, ${end.object}`, how: 'settled' }));
+    return { branch, end: ends?.find(({ fact }) => fact.sourceSequence > said)?.fact };
+  }
+
+  /** Returns the branch that a fact was said on, unless others begin at it, or it has been merged or deleted since. */
+  openBranchOf(fact: SessionFact): string | undefined {
+    const { branch, end } = this.#branchOf(fact);
+    return end !== undefined || TRUNK.test(branch ?? 'main') ? undefined : branch;
+  }
+
+  /** True if a statement does not count yet where an older one was said, on another branch that is open. */
+  #areApart(newer: SessionFact, older: SessionFact): boolean {
+    const [on, before] = [newer, older].map(({ sourceSequence }) => this.#branches.get(sourceSequence));
+    const isOne = on === undefined || on === before || newer.ref === undefined || older.ref === undefined;
+    return !isOne && this.openBranchOf(newer) !== this.openBranchOf(older);
   }
 
   /** Closes the valid facts with this subject and relation, in the name of `by`. */
@@ -177,9 +209,15 @@ export class InMemorySessionFactStore {
     if (closer !== undefined) this.#close(saying, closer);
   }
 
+  /** Closes the statement with this id in the name of another one, from another branch once that has ended. */
   end(ref: string, by: Closing): void {
     const saying = this.#refs.get(ref);
-    if (saying !== undefined) this.#close(saying, by);
+    const other = by.ended?.how === 'replaced' ? this.#refs.get(by.ended.by) : undefined;
+    if (saying === undefined) return;
+    if (other !== undefined && this.#areApart(other.fact, saying.fact)) {
+      const ends = (other.fact.ends ?? []).filter(({ id }) => id !== ref);
+      other.fact = { ...other.fact, ends: [...ends, { id: ref, ...(by.ended as Ended) }] };
+    } else this.#close(saying, by);
   }
 
   /** Adds the statement of a command, or replaces it as it was. */
@@ -450,7 +488,7 @@ export class InMemorySessionFactStore {
     for (let at = placeOf(closers ?? [], fact.sourceSequence); at < (closers?.length ?? 0); at += 1) {
       const other = closers?.[at]?.fact;
       if (other === undefined || isClosedBy(fact, other.sourceSequence)) continue;
-      if (ends ? endsOpen(other, fact) : replaces(other, fact)) return closing(other);
+      if (ends ? endsOpen(other, fact) : this.#replaces(other, fact)) return closing(other);
     }
     return undefined;
   }
@@ -467,11 +505,16 @@ export class InMemorySessionFactStore {
         !isSeen(saying.fact) &&
         !outranks(fact, saying.fact) &&
         isSameScope(fact, saying.fact) &&
+        this.#branches.get(fact.sourceSequence) === this.#branches.get(saying.fact.sourceSequence) &&
         !(saying.fact.history === true && fact.history !== true)
       )
         before = saying.fact.sourceSequence;
-      if (replaces(fact, saying.fact) && !kept.has(saying)) this.#close(saying, closing(fact));
+      if (this.#replaces(fact, saying.fact) && !kept.has(saying)) this.#close(saying, closing(fact));
     }
+  }
+
+  #replaces(newer: SessionFact, older: SessionFact): boolean {
+    return replaces(newer, older) && !this.#areApart(newer, older);
   }
 
   #closeOpen(outcome: SessionFact): void {
@@ -523,6 +566,7 @@ export class InMemorySessionFactStore {
   #put(fact: SessionFact, actionWords: readonly string[] = isAction(fact) ? wordsOf(fact.object) : []): void {
     const saying = { fact, actionWords };
     this.#sayings.add(saying);
+    if (isOnBranch(fact)) this.#branches.set(fact.sourceSequence, fact.object);
     if (isSaid(fact)) this.#statements.add(saying);
     else this.#bytes += bytesOfFact(fact);
     if (fact.retracted !== undefined) this.#hasRetracted = true;
@@ -541,6 +585,7 @@ export class InMemorySessionFactStore {
   #remove(saying: Saying): void {
     const { fact } = saying;
     this.#sayings.delete(saying);
+    if (isOnBranch(fact)) this.#branches.delete(fact.sourceSequence);
     for (const word of neededWords(saying.actionWords)) unindex(this.#actionsByWord, word, saying);
     this.#questions.delete(saying);
     if (!this.#statements.delete(saying)) this.#bytes -= bytesOfFact(fact);
@@ -573,6 +618,13 @@ interface Saying {
 
 /** Sorted by dispatch, so that neighbours in time are found by binary search. */
 type Index = Map<string, Saying[]>;
+/** The branches that others begin at: what is said there holds on all. */
+const TRUNK = /^(?:main|master|trunk|develop)$/;
+
+function isOnBranch({ relation, subject, sourceTaskId }: SessionFact): boolean {
+  return relation === RELATIONS.branch && subject === `task:${sourceTaskId}`;
+}
+
 interface Closing extends Pick<DispatchOrigin, 'sequence' | 'at'> {
   /** The statement that closes it, if one does. */
   readonly ended?: Ended;

@@ -277,7 +277,6 @@ const LASTING: ReadonlySet<FactGroup> = new Set(['decisions', 'conventions', 'fa
 /** A definition can be found in the code, and a question concerns its own task. */
 const PASSING: ReadonlySet<string> = new Set([RELATIONS.defined, RELATIONS.asks]);
 
-/** True for a decision, convention or fact in words. */
 export function isLasting(fact: Told & { readonly object: string }): boolean {
   return LASTING.has(groupOf(fact)) && !PASSING.has(fact.relation) && !isBare(fact);
 }

@@ -79,7 +79,6 @@ function accept(state: LearningState, { at, data }: LearningEventOf<'accepted'>)
   else addEvidence(state, mergedInto, proposal.evidence);
 }
 
-/** Turns a pending proposal down, or takes an active learning back. */
 function decide(
   state: LearningState,
   id: string,
@@ -118,7 +117,6 @@ function newestOf({ evidence }: Observation): number {
   return evidence.at(-1)?.dispatch ?? 0;
 }
 
-/** Evidence raises the confidence of a pending demand. */
 function addEvidence(state: LearningState, id: string, added: Proposal['evidence']): void {
   change(state, id, (proposal) => {
     const evidence = withEvidence(proposal.evidence, added);

@@ -116,7 +116,6 @@ export const MAX_WAITING = 200;
 export const MAX_WAITING_OF_SESSION = 40;
 export const MAX_MANUAL = 1000;
 
-/** True while rules propose nothing. */
 export function rulesPaused(state: LearningState): boolean {
   return countPending(state, isOfRules).all >= MAX_WAITING;
 }
@@ -132,7 +131,6 @@ export function sessionsPaused(state: LearningState): string[] {
 /** Reserves a place for the first item whose session has capacity; `undefined` if none has. */
 type Reserve = <Item extends { readonly session: string }>(items: readonly Item[]) => Item | undefined;
 
-/** Hands out the remaining capacity for rules. */
 function capacityOf(state: LearningState): Reserve {
   const { all, bySession } = countPending(state, isOfRules);
   let free = MAX_WAITING - all;

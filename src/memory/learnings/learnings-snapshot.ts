@@ -70,7 +70,6 @@ type DecodedLearnings =
   | { readonly ok: true; readonly state: LearningState }
   | { readonly ok: false; readonly reason: string };
 
-/** Returns the reason for a damaged snapshot or another version. */
 export function decodeLearnings(project: string, snapshot: string): DecodedLearnings {
   const stored = storedJson(snapshotJson, snapshot);
   if (!stored.ok) return stored;
@@ -100,7 +99,6 @@ export function learningsCheckpoint(state: LearningState, change = <Value>(json:
   return { state: gzipSync(text).toString('base64') };
 }
 
-/** Replaces the state with the checkpoint's. A damaged checkpoint is ignored. */
 export function restoreLearnings(state: LearningState, { data }: Checkpoint): void {
   let text: string;
   try {

@@ -88,17 +88,14 @@ export type Proposal = ReplyTo<'proposal.show'>['proposal'];
 /** A learning with its relevance for one query. */
 export type RankedLearning = ReplyTo<'learning.search'>['results'][number];
 
-/** Returns one quoted line of at most 200 characters; may be empty. */
 export function learningText(text: string): string {
   return clipText(quoted(text), MAX_LEARNING);
 }
 
-/** Normalizes tags: one line each, no duplicates. */
 export function learningTags(tags: readonly string[]): string[] {
   return [...new Set(tags.map(learningText))].filter((tag) => tag !== '');
 }
 
-/** Returns the id of a text in a project; ignores case, punctuation and spaces. */
 export function learningId(project: string, text: string): string {
   return idOf(project, keyOf(text));
 }
@@ -112,7 +109,6 @@ export function demandId(project: string, text: string): string {
 /** A demand must have words besides its places: `Fix src/a.ts` is about that file. */
 const FEWEST_WORDS = 2;
 
-/** Ignores case, punctuation and spaces. */
 export function sameText(a: string, b: string): boolean {
   return keyOf(a) === keyOf(b);
 }
@@ -254,7 +250,6 @@ export function compactProposals(pending: readonly Proposal[]): string[] {
   });
 }
 
-/** Renders the index of proposals for people to decide on; empty without lines. */
 export function formatCompactProposals(lines: readonly string[], total: number, review: string): string {
   if (lines.length === 0) return '';
   const more = total > lines.length ? ['  ...'] : [];

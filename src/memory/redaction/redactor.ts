@@ -83,7 +83,6 @@ export function redactJson(
   return { value: json, found };
 }
 
-/** Redacts a line of JSON, such as a log line, identifiers included. */
 export function redactLine(line: string, scanner: SecretScanner): string {
   if (!mayHoldJson(line, scanner)) return line;
   const ending = line.endsWith('\n') ? '\n' : '';
@@ -105,7 +104,6 @@ function seen(text: string): string {
   return Buffer.byteLength(text) === text.length && !text.includes('\u001b') ? text : withoutUnseen(text);
 }
 
-/** Merges overlapping secrets, keeping the first rule's name. */
 function apart(secrets: readonly Secret[]): Secret[] {
   const merged: Secret[] = [];
   for (const secret of [...secrets].sort((a, b) => a.start - b.start || b.end - a.end)) {
@@ -141,7 +139,6 @@ export interface SecretScanner {
   find(text: string): readonly Secret[];
 }
 
-/** Disables redaction. */
 export const NO_SCANNER: SecretScanner = { mayHold: () => false, find: () => [] };
 
 /** Finds secrets by the rules. Combined hints check 1 KB in five microseconds, and most texts need no more. */
@@ -268,7 +265,6 @@ function isMixed(value: string): boolean {
   return /\d/.test(value) || /[a-z][A-Z]/.test(value);
 }
 
-/** The rule with the longest beginning, of those that a token has. */
 function ruleOf(token: string): string {
   const lengths = TOKENS.map(([, prefix]) => new RegExp(`^(?:${prefix})`).exec(token)?.[0].length ?? 0);
   return TOKENS[lengths.indexOf(Math.max(...lengths))]?.[0] ?? '';
@@ -305,7 +301,6 @@ const BEYOND = 65_536;
 /** Maximum length of a secret: one that this reading splits ends or begins within this distance. */
 const LONGEST = 20_000;
 
-/** Redacts the strings of a JSON value in place: identifiers stay. */
 export async function redacted<T>(value: T): Promise<T> {
   // Only strings change.
   return redactJson(value, secretScanner).value as T;

@@ -39,12 +39,10 @@ export const TOKENS = Object.entries(BY_BODY).flatMap(([group, tokens]) =>
   }),
 );
 
-/** The word for a password in other languages. */
 const FOREIGN =
   'passwort|kennwort|mot[-_ ]?de[-_ ]?passe|contrase(?:ñ|n)a|senha|wachtwoord|l(?:ö|o)senord|passord|adgangskode|salasana|has(?:ł|l)o|heslo|lozinka|(?:ş|s)ifre|jelsz(?:ó|o)|пароль|密码|密碼|口令|パスワード|비밀번호';
 /** Names whose value is a password. "All tests pass: reverted" names none. */
 export const PASSWORDS = String.raw`pass(?:word|wd|phrase|code)|(?<![a-z])(?<!\b(?:tests?|checks?|builds?|suites?|all|they)[ ])(?:pass|pwd|pw|psk)|(?:seed|recovery)[-_ ]?phrase|mnemonic|${FOREIGN}`;
-/** Names whose value is a token or a key. */
 export const KEYS =
   'secret(?:[-_]?id)?|token|authorization|(?:secret|api|access|account|auth|client|encryption|license|master|private|session|shared|signing|storage|subscription)[-_. ]?key(?:[-_](?:base|data))?|(?:session|(?<![a-z])sess)id|connect\\.sid|_auth|(?<=[?&])(?:sig|(?:x-(?:amz|goog)-)?signature)|_key';
 
@@ -65,7 +63,6 @@ const OPTION = [
 const CALLED = 'assword|asswd|checkpw|(?:Network|Password)Credentials?|asic_?[Aa]uth|getConnection|PDO';
 const CALLED_WITH =
   '[Pp]assw(?:or)?d|PASSWORD|[Tt]oken|TOKEN|[Ss]ecret|SECRET|[Aa]pi[-_]?[Kk]ey|API_KEY|[Aa]uthorization';
-/** Programs that read a password from a pipe. */
 const READERS = String.raw`[^\n|]{1,200}(?:-stdin|-with-token)|sudo [A-Za-z -]{0,40}(?:-S|chpasswd)|chpasswd`;
 
 const PEM = `-----BEGIN[ A-Z0-9]{0,40}(?:PRIVATE KEY|NKEY SEED)(?: BLOCK)?-----`;

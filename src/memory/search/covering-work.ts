@@ -136,7 +136,6 @@ function logOdds(chance: number): number {
   return Math.log((chance + 0.005) / (1.005 - chance));
 }
 
-/** Returns the share of a task's use that chosen tasks do not cover. */
 function newShare(files: readonly number[], worth: Float64Array, chance: Float64Array): number {
   let [all, left] = [0, 0];
   for (let at = 0; at < files.length; at += 1) {

@@ -51,7 +51,6 @@ const ACTIONS: ReadonlyMap<string, string> = new Map(
   }).flatMap(([action, words]) => words.split(' ').map((word) => [word, `<${action}>`] as const)),
 );
 
-/** Returns the distinct tokens in order of first occurrence, at most `most`. */
 export function tokens(text: string, most = Number.POSITIVE_INFINITY): string[] {
   return [...tokenCounts(text, most).keys()].slice(0, most);
 }
@@ -79,7 +78,6 @@ export function tokenCounts(text: string, most = Number.POSITIVE_INFINITY): Map<
   return counts;
 }
 
-/** Returns the unstemmed words, lower case, in order, at most `most`. */
 export function plainWords(text: string, most = Number.POSITIVE_INFINITY): string[] {
   const found: string[] = [];
   for (const [run] of plain(text).matchAll(RUNS)) {
@@ -89,7 +87,6 @@ export function plainWords(text: string, most = Number.POSITIVE_INFINITY): strin
   return found;
 }
 
-/** Normalizes half-width, full-width and decomposed characters. */
 export function plain(text: string): string {
   return FOREIGN.test(text) ? text.normalize('NFKC') : text;
 }
@@ -187,7 +184,6 @@ const COMMON: ReadonlySet<string> = new Set(
   ),
 );
 
-/** A commit's type, such as `chore(deps): `. */
 const COMMIT_TYPE = /^\s{0,8}(?:\w{2,12}(?:\([^()]{0,40}\))?!?: |\[\w{2,12}\] )/;
 const ROUTINES: readonly RegExp[] = [
   /^\[?(?:bump(?:s|ed|ing)?|releas(?:e|ed|ing) v?\d+|merged? (?:branch|commit|pull request|remote|tag))\b/i,
@@ -197,7 +193,6 @@ const ROUTINES: readonly RegExp[] = [
   /^(?:run |ran |fix(?:ed)? )?(?:lint|fmt|format|formatting|prettier|whitespace|indentation|typos?|cog)(?: fix(?:es)?)?(?: \(#\d{1,7}\))?$/i,
 ];
 
-/** True for a summary of a bump, a release, a merge, or formatting. */
 export function isRoutine(summary: string): boolean {
   return [summary, summary.replace(COMMIT_TYPE, '')].some((text) =>
     ROUTINES.some((routine) => routine.test(text)),
@@ -302,7 +297,6 @@ export class WordIndex<Text extends IndexedText> {
   }
 }
 
-/** Returns the index of a text in a list sorted by slot; -1 if it is not there. */
 export function placeIn<Text extends Pick<IndexedText, 'slot'>>(texts: readonly Text[], text: Text): number {
   const at = lowerBound(texts, text.slot, ({ slot }) => slot);
   return texts[at] === text ? at : -1;

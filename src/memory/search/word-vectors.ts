@@ -29,7 +29,6 @@ interface Header {
 const MAX_KEPT = 20_000;
 const MAX_CHARACTERS = 2000;
 const MAX_WORD = 40;
-/** Marks a piece that continues a word. */
 const INNER = '##';
 /** The least share of a text's weight that its whole words must have: other languages have only pieces. */
 const LEAST_KNOWN = 0.5;

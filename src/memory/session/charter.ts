@@ -58,7 +58,6 @@ export function archivedResult(session: string, archived: Archived): DispatchFau
   };
 }
 
-/** Refuses any other addition to an archived session. */
 export function archivedFault(session: string, archived: Archived): ThroughlineError {
   const fix = `reopen it first with "throughline session reopen ${session}"`;
   return new ThroughlineError('session_archived', `${archivedText(session, archived)}: ${fix}`);

@@ -83,7 +83,6 @@ export function restoreCheckpoint(
   }
 }
 
-/** Moves all event sequences to one; dispatch sequences stay. */
 function movedTo(state: SessionStateJson, event: number): SessionStateJson {
   const { counted, recent } = state.window;
   return {

@@ -240,7 +240,6 @@ export class CountedDispatches {
 /** Limit of remembered result keys, which detect a repeated result. A result older than all of these counts again. */
 export const REMEMBERED_RESULTS = 2000;
 
-/** Returns true if the result is new. */
 export function countResult(counted: Set<string>, key: string): boolean {
   if (counted.has(key)) return false;
   counted.add(key);
@@ -248,7 +247,6 @@ export function countResult(counted: Set<string>, key: string): boolean {
   return true;
 }
 
-/** Concatenates all keys, the oldest first. */
 export function resultsToJson(counted: ReadonlySet<string>): string {
   return [...counted].join('');
 }

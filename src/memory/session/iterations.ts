@@ -24,13 +24,11 @@ export function currentNumber(history: IterationHistory): number {
   return newest(history)?.number ?? 0;
 }
 
-/** Returns the number of the running iteration, else of the next. */
 export function openNumber(history: IterationHistory): number {
   const last = newest(history);
   return last !== undefined && last.ended_at === undefined ? last.number : (last?.number ?? 0) + 1;
 }
 
-/** Starts the iteration of a write implicitly if it is a new one. */
 export function openForWrite(history: IterationHistory, number: number, at: string): void {
   if (number <= currentNumber(history)) return;
   open(history, { number, started_at: at, complete: false, tasks_worked: [], implied: true });

@@ -17,7 +17,6 @@ export function unread(notebook: Notebook): InboxMessage[] {
   return [...notebook.inbox.values()].filter((message) => !message.read);
 }
 
-/** True if a message is for a person: it begins with `@human`. */
 export function isForPerson({ content }: Pick<InboxMessage, 'content'>): boolean {
   return /^\s*@human\b/i.test(content);
 }

@@ -63,7 +63,6 @@ export const stateJson = z.object({
 
 export type SessionStateJson = z.output<typeof stateJson>;
 
-/** Returns a state as plain JSON for a snapshot. Equal states have equal bytes. */
 export function stateToJson(state: SessionState) {
   const settled = state.dispatches.settled();
   const { board, notebook, history, charter, run } = state;
@@ -175,7 +174,6 @@ type DecodedSnapshot =
   | { readonly ok: true; readonly state: SessionState; readonly createdAt: string }
   | { readonly ok: false; readonly reason: string };
 
-/** Returns the reason for a damaged snapshot or another version. */
 export function decodeSnapshot(session: string, text: string): DecodedSnapshot {
   const stored = storedJson(sessionSnapshot, text);
   if (!stored.ok) return stored;

@@ -76,7 +76,6 @@ function addRejection(known: KnownRejection[], one: Rejected, ledgers: ReadonlyM
 
 type Result = Pick<TaskLedger, 'task' | 'last'>;
 
-/** Marks the rejections of a task that are older than its newest readable result. */
 function answerRejections(known: KnownRejection[], result: Result | undefined): void {
   for (const [index, rejection] of known.entries())
     if (rejection.task === result?.task && rejection.sequence < (result?.last.sequence ?? 0))
@@ -226,7 +225,6 @@ export function answersOf(state: SessionState): Answer[] {
     .flatMap(({ answer }) => answer ?? []);
 }
 
-/** Removes what was retracted, or replaces it, wherever a prompt shows it. */
 function withoutTexts(
   task: string,
   ledger: TaskLedger,
@@ -300,7 +298,6 @@ export function asksOf(state: SessionState, task: string, ledger?: TaskLedger): 
 
 type Question = NonNullable<TaskLedger['questions']>[number];
 
-/** Returns the key of a question as the fact has it. */
 function keyOf(text: string): string {
   return questionKey(clipText(quoted(text), KEPT.fact.object));
 }
@@ -406,7 +403,6 @@ export function dispatchFold(limits: SessionLimits): DispatchFold<DispatchEntry,
   };
 }
 
-/** The least recent ledgers are evicted. */
 const MAX_LEDGERS = 300;
 
 function foldLedger(

@@ -64,7 +64,6 @@ function stamped(before: Task, { status_at: _, ...after }: Task, at: string, set
   return { ...after, updated_at: at, ...(!setsStatus && { status_at: statusAt(before) }) };
 }
 
-/** Folds a task event. Events about unknown tasks are ignored. */
 export function evolveTasks(board: TaskBoard, event: TaskEvent): void {
   if (event.type === 'task.added') {
     add(board, event);
@@ -96,7 +95,6 @@ export function expireClaims(board: TaskBoard, iteration: number, at: string): v
     if (isHeld(board, task.id) && task.iteration <= iteration) freeTask(board, task.id, at);
 }
 
-/** Reopens a blocked task, because what blocked it is answered. */
 export function unblock(board: TaskBoard, id: string, at: string): void {
   const task = board.tasks.get(id);
   if (task === undefined) return;
@@ -115,7 +113,6 @@ function isHeld(board: TaskBoard, id: string): boolean {
   return claimOf(board, id).claimed_by !== undefined && (task === undefined || isOpen(task));
 }
 
-/** Returns the tasks that agents work on, the most recently claimed first. */
 export function claimedTasks(board: TaskBoard, ledgers: Ledgers): Figures['working'] {
   return [...board.claims]
     .flatMap(([task, { claimed_at: since = '' }]) => {
@@ -148,7 +145,6 @@ function evolveClaim(board: TaskBoard, { type, at, data }: TaskEvent): void {
   dropOldest(claims, MAX_CLAIMS);
 }
 
-/** Ends the claim on a task; what its agent left stays. */
 function unclaim({ claims }: TaskBoard, id: string): void {
   const { handover } = claims.get(id) ?? {};
   if (handover === undefined) claims.delete(id);
@@ -243,7 +239,6 @@ function whyOf({ verdict, blockers, fixes, issues, summary }: OutcomeDigest): st
   return why === undefined ? undefined : clipText(why, MAX_WHY);
 }
 
-/** Applies results newer than the last command on their task's status. */
 export function movedBoard(board: TaskBoard, results: ReadonlyMap<string, BoardResult>): TaskBoard {
   const tasks = new Map(board.tasks);
   for (const result of results.values()) {
@@ -273,7 +268,6 @@ function statusAfter(status: Task['status'], { role, verdict }: BoardResult): Ta
     : 'in_progress';
 }
 
-/** Results after which a task waits for a worker. */
 const ASK_FOR_WORK: ReadonlySet<OutcomeName> = new Set(['reviewer_needs_changes', 'implementer_failed']);
 
 /** True if a result asks for more work on a task in progress without a claim. */
@@ -295,7 +289,6 @@ export function hasReturned(board: TaskBoard, id: string, ledgers: Ledgers): boo
   return last !== undefined && last.at >= claimed_at && RETURNED.has(outcomeName(last));
 }
 
-/** Returns the agent that has claimed a task and not returned its work. */
 export function holderOf(board: TaskBoard, id: string, ledgers: Ledgers): string | undefined {
   const { status = 'in_progress' } = board.tasks.get(id) ?? {};
   const isOver = status !== 'in_progress' || hasReturned(board, id, ledgers);
@@ -313,12 +306,10 @@ export function unresolved(board: TaskBoard, task: Task): Unresolved[] {
   });
 }
 
-/** True if an agent could start the task now. */
 export function isReady(board: TaskBoard, task: Task): boolean {
   return task.status === 'remaining' && unresolved(board, task).length === 0;
 }
 
-/** True if the task is open, but marked as blocked or behind a dependency. */
 export function isBlocked(board: TaskBoard, task: Task): boolean {
   return task.status === 'blocked' || (isOpen(task) && unresolved(board, task).length > 0);
 }

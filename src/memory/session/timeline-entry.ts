@@ -145,7 +145,6 @@ const NOT_ENDED_IN_WORDS = {
   not_shown: 'was not shown to the agent',
 } as const;
 
-/** Says what a result ended, and which ids it names in vain. */
 function endings({ data: { ends = [], not_ended = [] } }: FactRecorded): string {
   const texts = [
     ...ends.map(({ id, by, how, term }) => `${id} ${how} by ${by}${term === undefined ? '' : ` (${term})`}`),

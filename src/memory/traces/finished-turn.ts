@@ -264,18 +264,15 @@ function isMostly(sentence: string, part: string): boolean {
 
 const OPEN_LABEL =
   /^(?:still )?(?:open(?: points?| questions?| issues?| items?)?|questions?(?: for you)?|to-?dos?|left(?: to do| open)?|remaining(?: work| issues?)?|not (?:done|yet done|covered|verified|tested)|follow-?ups?|known (?:issues?|limitations?|gaps?)|blocked(?: by)?)\b/i;
-/** "Label: text", the label perhaps in bold. */
 const LABELLED = /^(?:[*_]{0,3})([A-Za-z][A-Za-z -]{2,30}?)(?:[*_]{0,3}):(?:[*_]{0,3})\s*(.*)$/s;
 
 /** A question, also one of Japanese or Chinese without its mark. */
 const QUESTION = /[?？]$|(?:ですか|ますか|でしょうか|吗)[。.]?$/;
-/** Says only that something was done. */
 const EMPTY =
   /^(?:(?:all )?(?:done|set|finished|complete[d]?|good|great|perfect|ok(?:ay)?|sure|yes|no|certainly|absolutely)\b[^a-z]*|(?:i(?:['’]ve| have)|that['’]s|everything is|all (?:is|tests?)|the (?:task|change|work|issue)s? (?:is|are|has been|have been)) [^,;:]{0,30}(?:done|complete[d]?|finished|fixed|passing|passe?s?)(?: now)?[^a-z]*|(?:summary|changes|what (?:i|was) (?:did|done|changed)|result)s?[^a-z]*|(?:here(?:['’]s| is| are)|below) .*|(?:you(?:['’]re| are) (?:right|welcome)).*|(?:now,? |next,? |so )?(?:let me|let['’]s|(?:i|we)(?:['’]ll| will| can now| are going to)) .*)$/i;
 /** A guess, or that something was looked at, says less than what comes after it. */
 const SEEMS =
   /^(?:(?:it|this|that) (?:seems|appears|looks)|(?:i(?:['’]ve| have)? )?(?:looked|checked|reviewed|investigated|read|examined|searched|went through|committed))\b/i;
-/** Announces work that is not done yet. */
 const INTENDS = /\b(?:let me|let['’]s|i(?:['’]ll| will) now)\b/i;
 const PREAMBLE = /^(?:(?:done|great|perfect|ok(?:ay)?|sure|yes|all set|fixed|finished)\s*[.!,:;–—-]+\s+)+/i;
 
@@ -339,7 +336,6 @@ export function saidIn(message: string, scratch: readonly string[] = []): Said {
   };
 }
 
-/** What a question lets choose from: "Which port, 3000 or 4000?". */
 function optionsIn(question: string): string[] {
   const or = / (?:or|oder|o|ou) /iu.exec(question);
   if (or === null || !question.endsWith('?')) return [];

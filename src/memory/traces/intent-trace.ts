@@ -97,7 +97,6 @@ export interface IntentTrace extends Omit<Output<typeof intentTrace>, 'recent'> 
 export type ToolTally = IntentTrace['tools'][number];
 type Requests = IntentTrace['requests'];
 
-/** Entries that are compacted together. */
 const BLOCK = 20;
 const MAX_TOOLS = 30;
 const MAX_BETWEEN = 30;
@@ -112,7 +111,6 @@ const MAX_SEEN = 400;
 const MAX_LINE = 300;
 const MAX_REQUEST_LINE = 200;
 const MAX_OBJECT = 160;
-/** Files that a line names. */
 const FILES_NAMED = 3;
 
 export function emptyTrace(intent: string): IntentTrace {
@@ -149,7 +147,6 @@ export function addEntry(trace: IntentTrace, entry: RecordedEntry): IntentTrace 
   return grown.recent.length < BLOCK ? grown : compacted(grown);
 }
 
-/** The trace with a text as a constraint, at once. */
 export function pin(trace: IntentTrace, text: string): IntentTrace {
   return { ...trace, pinned: keep(trace.pinned, [text], MAX_PINNED) };
 }

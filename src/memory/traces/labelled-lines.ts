@@ -48,7 +48,6 @@ Settled M9: …
 To replace a line: Decided instead of M7: …
 What the user decides, wants always or forbids counts.`;
 
-/** Characters of a line that are read. */
 const MAX_READ = 1000;
 const MAX_LINES = 20;
 const MAX_TEXT = 300;
@@ -58,7 +57,6 @@ const LINE = new RegExp(
   String.raw`^(?<indent>\s{0,3}(?!\s)|\s*(?=[-*+•]\s|\d))(?:(?:[-*+•]|\d+[.)])\s+)?(?<bold>\*\*|__)?(?<label>${Object.keys(LABELS).join('|')})(?:\s+(?:instead\s+of\s+)?(?<ids>${ID}(?:(?:\s*[,，、&]\s*(?:and\s+)?|\s+and\s+)${ID}){0,9}))?(?:\k<bold>)?\s*(?:[:：]|\s[–—]\s)(?:\*\*|__)?\s*(?<text>.*)$`,
   'iu',
 );
-/** An answer that nothing was decided, found or left open. */
 const NOTHING = /^(?:none|nothing|n\/a|[-–—.\s]*)\.?$/i;
 
 /** Returns the labelled lines of a message; undefined if it has none, or only some that say nothing. */

@@ -10,7 +10,6 @@ export interface Paragraph {
   readonly kind: 'text' | 'item' | 'heading' | 'row' | 'quote';
 }
 
-/** The paragraphs of a text in their order, without code. */
 export function paragraphsOf(text: string): Paragraph[] {
   return withoutCode(text)
     .split('\n')

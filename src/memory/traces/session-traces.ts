@@ -97,7 +97,6 @@ export function addDispatch(
   if (dispatch.trace !== undefined) traceEntry(traces, dispatch.trace);
 }
 
-/** Adds all that waits: what readers see. */
 export function addPending(traces: Traces): void {
   traces.appendedUntil = traces.pending.at(-1)?.at ?? '';
   addFirst(traces, traces.pending.length);

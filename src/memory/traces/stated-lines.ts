@@ -24,7 +24,6 @@ export interface UserStatements {
 }
 
 const MAX_SENTENCES = 40;
-/** Characters of a sentence that are read. */
 const MAX_SENTENCE = 400;
 const MAX_STATED = 5;
 const MAX_TEXT = 300;
@@ -68,7 +67,6 @@ export function statedByUser(request: string): UserStatements {
   return { rules: kept(rules), choices: kept(choices), requests: kept(requests) };
 }
 
-/** True if a sentence of an agent tells its own choice in the past tense. */
 export function isOwnChoice(sentence: string): boolean {
   const text = sentence.slice(0, MAX_SENTENCE).replace(LEAD_IN, '');
   if (!wordings.some(({ decided }) => decided.test(text)) || ASKS.test(text) || CONDITION.test(text))
@@ -84,7 +82,6 @@ function isFirm(sentence: string): boolean {
   );
 }
 
-/** True if a sentence of an agent tells a cause, and not a guess. */
 export function isFinding(sentence: string): boolean {
   const text = sentence.slice(0, MAX_SENTENCE);
   return (

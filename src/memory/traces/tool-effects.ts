@@ -23,7 +23,6 @@ const READS = new Set(
 );
 const SHELLS = new Set(['bash', 'sh', 'zsh', 'shell', 'terminal', 'powershell', 'cmd']);
 
-/** Programs of a shell that change files, or what is installed. */
 const CHANGING_PROGRAMS = new Set(
   'rm rmdir unlink mv cp mkdir touch tee patch chmod chown ln unzip'.split(' '),
 );
@@ -48,7 +47,6 @@ export function effectOf({ action, tool, command, target, files }: RecordedEntry
   return CHANGES.has(verb) ? 'change' : 'read';
 }
 
-/** "edited", "removed" and so on, of a tool whose name says so. */
 export function changeOf(tool: string | undefined): string | undefined {
   return CHANGES.get(verbOf(tool) ?? '');
 }
@@ -82,7 +80,6 @@ export function changedFiles(entry: RecordedEntry): readonly string[] {
     });
 }
 
-/** True if a command names a path, so that it is clear without the list of files. */
 export function namesPath(command: string): boolean {
   return /[\w-]\.[a-z]\w*\b|\w\/\w/i.test(command);
 }

@@ -150,7 +150,6 @@ function linesOf<T>(list: KeptList<T>, textOf: (item: T) => string = String): Li
   };
 }
 
-/** The parts that fit, those that are worth most first. */
 function chosen(
   { requests }: IntentTrace,
   lists: Readonly<Record<SectionName, Lines>>,
@@ -166,7 +165,6 @@ function chosen(
     const title = hasTitle ? 0 : tokenizer.count(`${titleOf(section, lines.length, total)}\n`);
     return title + tokenizer.count(`${lineOf({ section, text })}\n`);
   };
-  /** Adds what fits, and returns its tokens. */
   const addTo = (parts: Part[], part: Part): number | undefined => {
     const cost = costOf(part);
     if (cost > left) return undefined;

@@ -135,11 +135,9 @@ export const REFUSAL =
 export const CORRECTION =
   /^(?:no|nope|nein|nee|non|não|いや|不)[,.:;!、，] (?:please |bitte |lieber |mejor |plutôt |melhor )?(?!(?:take a|keep (?:going|it up|on)|leave (?:it|that|this)(?: alone)?[.!]*$|move on|make (?:sure|it|the tests?)|return to|(?:write|send|call|name) me|send it|deja(?:lo)?[.!]|lass (?:das|es|mich|uns)|fais voir)(?!\p{L}))(?:use|keep|put|store|take|make|write|return|leave|move|call|name|send|pick|nimm|mach|leg|schreib|benutz|verwende|lass|usa|pon|haz|guarda|deja|utilise|mets|garde|prends|écris|fais|coloque|mantenha|deixe|faça)(?!\p{L})/iu;
 
-/** Above a list of rules. */
 export const RULES_FOLLOW =
   /(?<!\p{L})(?:rules?|conventions?|guidelines?|remember|regeln?|reglas?|convenciones|règles?|regras?|convenções)(?!\p{L}).{0,80}:$|(?:ルール|規則|规则|约定).{0,40}[:：]$/iu;
 
-/** Guesses, which are not findings. */
 export const GUESS =
   /(?<!\p{L})(?:might|may be|maybe|perhaps|probably|could be|possibly|i (?:think|guess|suspect)|seems?|appears?|likely|vermutlich|vielleicht|wahrscheinlich|könnte|scheint|quizás?|tal vez|probablemente|parece|podría|peut-être|probablement|semble|pourrait|talvez|provavelmente|poderia)(?!\p{L})|かもしれ|たぶん|おそらく|可能|也许|大概/iu;
 
@@ -147,11 +145,9 @@ export const GUESS =
 export const NEW_WORK =
   /^(?:now |then |next |please |jetzt |dann |bitte |ahora |luego |maintenant |ensuite |agora |depois )*(?:fix|add|update|create|implement|run|check|explain|show|remove|delete|refactor|test|look|find|review|commit|push|rename|why|how|can you|could you|behebe?|füge|erstelle?|prüfe?|erkläre?|zeig|lösche?|führe?|warum|arregla|corrige|añade|crea|ejecuta|revisa|explica|muestra|borra|elimina|por qué|ajoute|crée|lance|vérifie|explique|montre|supprime|pourquoi|adicione|crie|execute|rode|verifique|explique|mostre|apague|remova)(?!\p{L})|(?:直して|追加して|作って|実行して|確認して|説明して|削除して)|^(?:修复|添加|创建|运行|检查|解释|删除)/iu;
 
-/** Short answers: yes and no, in any of the languages. */
 export const YES_OR_NO =
   /^(?:yes|no|yep|yeah|nope|neither|both|either|ja|nein|nee|doch|beides?|sí|si|oui|non|sim|não|はい|いいえ|うん|好的?|是的?|不|可以)(?!\p{L})/iu;
 
-/** Answers by position, the first to the fourth, and the last. */
 export const POSITIONS: readonly RegExp[] = [
   /(?<!\p{L})(?:first|1st|former|erste[nrs]?|primer[oa]?|premi(?:er|ère)|primeir[oa])(?!\p{L})|一番目|1番目|最初|前者|第一/iu,
   /(?<!\p{L})(?:second|2nd|zweite[nrs]?|segund[oa]|deuxième|second[e]?)(?!\p{L})|二番目|2番目|第二/iu,

@@ -10,7 +10,7 @@ import {
 } from 'nats';
 import { messageOf, ThroughlineError } from '../../contracts/errors.js';
 import { defined } from '../../shared/collections.js';
-import { withoutCredentials } from '../../shared/text.js';
+import { isObject, jsonOf, withoutCredentials } from '../../shared/text.js';
 import { OWNER, serverNameOf, serverOnStore, tokenOf } from '../server/server-store.js';
 import type { DialOptions } from './ending-transport.js';
 import { START_ONE } from './nats-errors.js';
@@ -197,6 +197,18 @@ export function newUserKey(): { readonly key: string; readonly seed: string } {
   return { key: pair.getPublicKey(), seed: new TextDecoder().decode(pair.getSeed()) };
 }
 
+/** Returns the account of credentials: the same for all its users, and wherever its server is. */
+export function accountOf({ creds }: NatsAccess): string | undefined {
+  if (creds === undefined) return undefined;
+  const words = readFile('NATS_CREDS', creds, CREDS, 'the JWT and the seed of a user').split(/\s/);
+  const [, payload = ''] = words.map((word) => word.split('.')).find(({ length }) => length === 3) ?? [];
+  const jwt = jsonOf(Buffer.from(payload, 'base64url'));
+  if (!isObject(jwt)) return undefined;
+  // A signing key of the account may have issued it.
+  const issuer = isObject(jwt.nats) ? jwt.nats.issuer_account : undefined;
+  return String(issuer ?? jwt.iss);
+}
+
 function fileAuthenticator({ nkey, creds }: NatsAccess): Authenticator | undefined {
   if (nkey !== undefined) {
     const seed = readEachTime('NATS_NKEY', nkey, SEED, 'the seed of a user, SU…');
@@ -232,7 +244,6 @@ function identityAmong(addresses: readonly string[]): typeof checkServerIdentity
   };
 }
 
-/** Returns the host of `nats://host:port`; an IPv6 address without brackets. */
 function addressOf(server: string): string {
   return server
     .replace(/^[a-z]+:\/\//, '')

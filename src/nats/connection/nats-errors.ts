@@ -143,7 +143,6 @@ export function toThroughlineError(error: unknown, doing: string): ThroughlineEr
   return fault('internal', messageOf(error));
 }
 
-/** Reports a denied permission, with the subject if the server names it. */
 export function permissionDenied(doing: string, error: NatsError): ThroughlineError {
   const { operation, subject } = error.permissionContext ?? {};
   const what =
@@ -160,7 +159,6 @@ export function permissionDenied(doing: string, error: NatsError): ThroughlineEr
   });
 }
 
-/** Maps an error that the client reports outside any request. */
 export function codeOfReport(report: string): ErrorCode {
   if (report === NatsCode.PermissionsViolation) return 'permission_denied';
   return AUTH_CODES.has(report) ? 'auth_failed' : 'unavailable';
@@ -190,22 +188,28 @@ export function connectFault(cause: unknown, url: string, joined?: { readonly as
     return new ThroughlineError('auth_failed', message, { cause });
   }
   if (TLS_CODE.test(code)) {
-    const fix =
+    const authority =
       joined === undefined
         ? 'check NATS_CA, NATS_CERT, NATS_KEY and THROUGHLINE_TLS_FIRST'
         : `${again} --ca FILE" names the authority of its certificate, which an invitation holds, too`;
+    const fix = code === NO_TLS ? 'it offers none: check the address' : authority;
     const message = `no TLS with the NATS server at ${url} (${code}: ${text}): ${fix}`;
     return new ThroughlineError('tls_failed', message, { cause });
   }
-  return new ThroughlineError('unavailable', `no NATS server answers at ${url} (${text}): ${START_ONE}`, {
+  const fix = joined === undefined ? START_ONE : START_THERE;
+  return new ThroughlineError('unavailable', `no NATS server answers at ${url} (${text}): ${fix}`, {
     cause,
-    details: { fix: START_ONE },
+    details: { fix },
   });
 }
 
+const START_THERE =
+  'start it there with "throughline up", or name its new address with "throughline team join URL"; what hooks keep meanwhile is sent later';
 export const START_ONE = 'start one with "throughline up", or name another with --nats or NATS_URL';
 
-/** Codes of Node's TLS and OpenSSL, and the client's own for a server without TLS. */
+/** The client's code for a server without TLS. */
+const NO_TLS = 'SERVER_OPT_NA';
+/** Codes of Node's TLS and OpenSSL and the client's own. */
 const TLS_CODE = /^(?:ERR_(?:TLS|SSL|OSSL)_|TLS$|SERVER_OPT_NA$)|CERT|SELF_SIGNED|LEAF_SIGNATURE|ISSUER|CRL/;
 
 function codeOf(cause: unknown): string {

@@ -12,7 +12,6 @@ export function identityOf(pid: number): ProcessIdentity {
   return started === undefined ? { pid } : { pid, started };
 }
 
-/** Returns true if this very process is still running. */
 export function isRunning({ pid, started }: ProcessIdentity): boolean {
   if (!exists(pid)) return false;
   if (process.platform === 'linux' && hasEnded(pid)) return false;

@@ -35,7 +35,6 @@ export function permissionsOf(role: AccessRole, { inboxPrefix, sessions }: Permi
   };
 }
 
-/** Writes permissions with the field names of the NATS server configuration. */
 export function permissionsBlock({ publish, subscribe, allowResponses }: Permissions): object {
   return {
     publish: { allow: publish.allow, ...(publish.deny.length > 0 && { deny: publish.deny }) },

@@ -223,7 +223,6 @@ export function storeId(storeDir: string): string {
   throw new ThroughlineError('store_unusable', `${file} does not hold the id of a store: remove it`);
 }
 
-/** Returns the name that the server on a store has in its greeting. */
 export function serverNameOf(storeDir: string): string {
   return `throughline-${storeId(storeDir)}`;
 }

@@ -48,7 +48,6 @@ function transcriptOf(name: 'claude' | 'codex' | 'gemini') {
   return { lines, stop, message: HOOK_CLIENTS[name].fields.message };
 }
 
-/** The entries of traces that the server got. */
 function entriesIn({ asked }: ReturnType<typeof hookPlace>): TraceEntryInput[] {
   return asked.flatMap(({ body }) => (body as { entries?: TraceEntryInput[] }).entries ?? []);
 }
@@ -537,7 +536,6 @@ Perhaps: go.mod, app/[id].tsx
 });
 
 describe('payloads recorded from real clients', () => {
-  /** What hooks send for all payloads of a client, in their order. */
   async function sentBy(name: 'codex' | 'gemini' | 'copilot') {
     const place = hookPlace();
     for (const payload of payloadsOf(name)) await place.run(name, payload);

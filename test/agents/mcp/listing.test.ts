@@ -26,7 +26,6 @@ function memory(session: string): Memory {
   };
 }
 
-/** The list of tools as it is sent. */
 async function listed(protocol: string, session = 'demo'): Promise<string> {
   const handler = createMcpHandler(() => createMcpServer(memory(session)));
   const envelope = {

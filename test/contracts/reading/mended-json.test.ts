@@ -43,7 +43,6 @@ const UNITS = [
     '[1] ',
   ],
 ];
-/** The largest body by default. */
 const LARGEST = 256 * 1024;
 const BEGINNINGS = ['{', '{"a":', '{"a":[', '{"a":"b",', '{"a":{"b":"', '[{'];
 

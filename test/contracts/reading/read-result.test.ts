@@ -27,7 +27,6 @@ function needed(role: Role) {
   return { task_id: '2.1', ...said };
 }
 
-/** The names by which a field of a result may go. */
 const names = fc.constantFrom(
   ...new Set([
     ...ROLES.flatMap((role) => Object.keys(DISPATCHES[role])),

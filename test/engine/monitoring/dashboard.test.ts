@@ -28,7 +28,6 @@ function seriesIn(expr: string): string[] {
   return [...expr.matchAll(/\bthroughline_\w+/g)].map(([series]) => series);
 }
 
-/** Returns the errors of a query. */
 function faultsOf(expr: string): string[] {
   const grouped = [...expr.matchAll(/by \(([^)]*)\)/g)].flatMap(([, list = '']) => list.split(/,\s*/));
   const selected = [...expr.matchAll(/(\w+)\s*(?:=~|!=|=)\s*"/g)].map(([, label = '']) => label);

@@ -9,7 +9,6 @@ import {
 import { attacks } from '../../support/attacks.js';
 import * as fc from '../../support/properties.js';
 
-/** Returns the lines of one metric, without those in every scrape. */
 async function linesOf(registry: MetricRegistry, name: string): Promise<string[]> {
   return (await registry.text()).split('\n').filter((line) => line.startsWith(name));
 }

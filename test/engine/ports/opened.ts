@@ -63,7 +63,6 @@ export function openPorts(url: string, options: Partial<NatsOptions> = {}): Prom
   });
 }
 
-/** Returns a session name that no other test of the file has. */
 export function newSession(name = 'session'): Token {
   sessions += 1;
   return token(`${name}-${sessions}`, 'session');

@@ -173,7 +173,6 @@ function rejectionOf(overrides: Partial<Rejection> = {}): Rejection {
   };
 }
 
-/** Returns pseudorandom bytes, the same in every run. */
 function randomBytes(length: number): Uint8Array {
   let state = 42;
   return Uint8Array.from({ length }, () => {

@@ -414,7 +414,6 @@ describe('in shards', async () => {
     return asked;
   }
 
-  /** Returns two new sessions of one shard. */
   function neighbours(): [Token, Token] {
     const one = newSession('neighbour');
     let two = newSession('neighbour');

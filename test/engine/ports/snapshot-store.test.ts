@@ -213,12 +213,10 @@ describe('on NATS', async () => {
   });
 });
 
-/** Returns incompressible characters of one byte. */
 function noise(length: number): string {
   return randomBytes(length).toString('base64').slice(0, length);
 }
 
-/** Returns incompressible characters of three bytes. */
 function wideNoise(length: number): string {
   return [...randomBytes(length * 2).toString('ucs2')]
     .map((character) => String.fromCharCode(0x1000 + ((character.codePointAt(0) ?? 0) % 0xc000)))

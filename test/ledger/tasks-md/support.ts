@@ -24,7 +24,6 @@ export function parseCorpus(name: string): ParsedTasks {
   return parseTasksMd(readCorpus(name));
 }
 
-/** The names of the real task files, sorted. */
 export function corpusFiles(): string[] {
   return readdirSync(CORPUS).toSorted();
 }

@@ -19,7 +19,6 @@ import * as fc from '../../support/properties.js';
 
 const RULES = new RuleBasedFactExtractor();
 
-/** The same event with all facts. */
 function inFull(event: FactRecorded, returned: RoleResult): FactRecorded {
   const { facts, omitted } = RULES.extract(returned, event.data.dispatch.task);
   const data = { ...event.data, facts, ...(omitted > 0 && { facts_omitted: omitted }) };

@@ -292,6 +292,37 @@ describe('in any order and any number of times', () => {
   });
 });
 
+/** Decisions on branches, some of which end with them. */
+const onBranches = fc
+  .array(fc.tuple(fc.constantFrom('main', 'x', 'y'), fc.constantFrom('x', 'y', ''), fc.nat(1000)))
+  .map((decided) =>
+    decided.map(([branch, ended, key], at) => {
+      const facts = [
+        { ...{ subject: 'db', relation: 'decided', object: `${at}` }, ref: `M${at}` },
+        { subject: `task:${at}`, relation: 'on_branch', object: branch },
+        { subject: `branch:${ended}`, relation: 'branch_ended', object: 'merged' },
+      ];
+      return {
+        key,
+        facts: facts.map((each) => fact({ sourceSequence: at, sourceTaskId: `${at}`, ...each })),
+      };
+    }),
+  );
+
+it('what branches decide is the same in any order, and from a snapshot', () => {
+  fc.assert(
+    fc.property(onBranches, fc.nat(20), (dispatches, cut) => {
+      const facts = dispatches.map((each) => each.facts);
+      const shuffled = dispatches.toSorted((a, b) => a.key - b.key).map((each) => each.facts);
+      const all = storeOf(...facts).all();
+      expect(storeOf(...shuffled).all()).toEqual(all);
+      const restored = InMemorySessionFactStore.of(storeOf(...facts.slice(0, cut)).all());
+      for (const each of facts.slice(cut)) restored.add(each);
+      expect(restored.all()).toEqual(all);
+    }),
+  );
+});
+
 describe('retracted facts', () => {
   const by = { by: 'anna', at: timeOf(9), reason: 'Never agreed' };
   const port = fact({ sourceSequence: 2, subject: 'metrics', relation: 'listen_on', object: '9090' });

@@ -28,7 +28,6 @@ function frozen(version: string) {
   return { lines, snapshot: text('snapshot.json'), expected: JSON.parse(text('expected-state.json')) };
 }
 
-/** The events of a version, read as a project's log reads them. */
 function eventsOf(version: string): StoredLearningEvent[] {
   return frozen(version).lines.map((line, index) => {
     const event = LEARNING_EVENTS.parse(JSON.parse(line));

@@ -105,7 +105,6 @@ function folded(events: readonly Unstamped<LearningEvent>[]): LearningState {
   return state;
 }
 
-/** What a state says, apart from where it stands. */
 function shown(state: LearningState): object {
   const { proposals, active, observations } = JSON.parse(encodeLearnings(state, AT)).state;
   return { proposals, active, observations };

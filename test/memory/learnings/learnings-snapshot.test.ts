@@ -26,7 +26,6 @@ function restored(text: string): LearningState {
   return decoded.state;
 }
 
-/** What a state answers. */
 function said(state: LearningState): unknown {
   const decisions = [
     decideLearning('learning.list', state, { limit: 100 }),

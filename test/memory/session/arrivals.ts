@@ -97,12 +97,10 @@ function fail(): never {
   throw new Error('the pool is never empty');
 }
 
-/** The state after these events. */
 export function folded(events: readonly StoredEvent[], limits: SessionLimits): SessionState {
   return events.reduce(evolve, emptyState('demo', limits));
 }
 
-/** The state after these events, stored in this order. */
 export function foldedInOrder(events: readonly DispatchEvent[], limits: SessionLimits): SessionState {
   return folded(stored(events), limits);
 }

@@ -29,7 +29,6 @@ function frozen(version: string) {
   return { lines, snapshot: text('snapshot.json'), expected };
 }
 
-/** The events of a version, read as a session's log reads them. */
 function eventsOf(version: string): StoredEvent[] {
   return frozen(version).lines.map((line, index) => {
     const event = SESSION_EVENTS.parse(JSON.parse(line));

@@ -24,7 +24,6 @@ export function steps(count: number, first = 1): TraceEntryInput[] {
   return Array.from({ length: count }, (_, index) => step(first + index));
 }
 
-/** An outcome of a tool on a target. */
 export function used(
   id: string,
   tool_name: string,
@@ -51,7 +50,6 @@ export function recordedOf(input: unknown): StoredEntry {
   return recorded.entry;
 }
 
-/** The trace after these entries, as a session folds them. */
 export function traceOf(inputs: Iterable<TraceEntryInput>): IntentTrace {
   let trace = emptyTrace('INT-1');
   for (const input of inputs) trace = addEntry(trace, recordedOf(input));
@@ -64,7 +62,6 @@ export function summaryOf(trace: IntentTrace, maxTokens?: number): Summary {
   return summary;
 }
 
-/** The lines of a summary under a title. */
 export function section(text: string, title: string): string[] {
   const lines = text.split('\n');
   const start = lines.findIndex((line) => line.startsWith(`${title} (`));

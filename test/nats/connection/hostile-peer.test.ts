@@ -29,7 +29,6 @@ async function publishRaw(url: string, subject: string, head: string, body: stri
   socket.destroy();
 }
 
-/** Returns what the connection receives. */
 async function hears(connection: NatsConnection): Promise<string> {
   const reply = await connection.request('heard', 'here', { timeout: 3000 });
   return reply.string();

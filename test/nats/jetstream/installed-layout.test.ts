@@ -36,7 +36,6 @@ beforeEach(() => {
 
 const open = (wanted?: WantedLayout, options: Partial<NatsOptions> = {}) =>
   openPorts(url, { ...options, ...(wanted && { wanted }) });
-/** Returns the layout that a new process detects. */
 async function layoutFor(wanted?: WantedLayout, options?: Partial<NatsOptions>): Promise<SessionLayout> {
   const ports = await open(wanted, options);
   await ports.close();

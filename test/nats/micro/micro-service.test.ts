@@ -60,7 +60,6 @@ await ofFile(
   }),
 );
 
-/** Returns the micro error headers and the body. */
 async function ask(name: string, payload: string | Uint8Array = '{}') {
   const message = await nats.connection.request(`test.${name}`, payload, { timeout: 3000 });
   const status = message.headers?.get('Nats-Service-Error-Code') || undefined;

@@ -15,7 +15,6 @@ export interface FakeMachine extends AsyncDisposable {
   borrow(name: string): Promise<void>;
 }
 
-/** Returns a script that acts as a nats-server of that version. */
 export function serverOfVersion(version: string): string {
   return `echo "nats-server: v${version}"`;
 }

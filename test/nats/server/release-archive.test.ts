@@ -20,7 +20,6 @@ async function packRelease(machine: FakeMachine): Promise<Buffer> {
   return readFile(archive);
 }
 
-/** Starts a web server with one file. */
 async function serve(path: string, body: Buffer): Promise<{ url: string } & AsyncDisposable> {
   const server = createServer((request, response) => {
     response.statusCode = request.url === path ? 200 : 404;

@@ -16,7 +16,6 @@ import { StatedSession } from '../../support/stated.js';
 const PERSON = { by: 'ann', person: true } as const;
 const USER = { origin: 'user' } as const;
 
-/** The commands of a person on a session. */
 function commandsOn(stated: StatedSession) {
   const { log } = stated;
   const reader = createSessionReader({

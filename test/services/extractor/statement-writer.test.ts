@@ -123,6 +123,32 @@ describe('where a statement is shown', () => {
     expect(await shown('main')).toContain('use REST [M2, 1 Jan]');
   });
 
+  it.each([
+    ['by its subject', 'use sqlite', {}],
+    ['by its words', 'use sqlite instead of postgres', { subject: 'store' }],
+    ['by its id', 'use sqlite', { subject: 'store', replaces: ['M1'] }],
+  ])(
+    'what a branch decides %s stands beside the decision of the trunk until it is merged',
+    async (_, object, more) => {
+      const session = new StatedSession();
+      const says = (branch: string, fact: object, task_id = branch) =>
+        session.result(
+          observer({ task_id, branch, facts: [{ subject: 'db', relation: 'decided', object, ...fact }] }),
+        );
+      await says('main', { object: 'use postgres' });
+      await says('feat-x', more);
+      expect(await session.holds()).toEqual(['M1 use postgres', `M2 ${object}`]);
+      await says('feat-x', { object: 'use duckdb', ...more, replaces: ['M2'] });
+      expect(await session.holds()).toEqual(['M1 use postgres', 'M3 use duckdb']);
+      await says(
+        'main',
+        { subject: 'branch:feat-x', relation: 'branch_ended', object: 'merged' },
+        'claude-1',
+      );
+      expect(await session.holds()).toEqual(['M3 use duckdb']);
+    },
+  );
+
   it('a session start says what a decision is about, and not once more that it was decided', async () => {
     const session = new StatedSession();
     await session.says('Use dayjs', { subject: 'dates' });

@@ -21,7 +21,6 @@ function opened(goal: string): SessionEvent {
   return { v: EVENT_VERSION, type: 'session.opened', at: '2026-01-01T00:00:00.000Z', data: { goal } };
 }
 
-/** Returns the stores, which outlive a keeper, and a clock. */
 function installation() {
   const parts = {
     log: new MemorySessionLog(),

@@ -107,7 +107,6 @@ function startProcess({ log, snapshots, lifecycle }: Stores, killedAt = Number.P
   };
 }
 
-/** Returns the session's state, wherever its events are stored. */
 async function saidBy(stores: Stores): Promise<string> {
   const fresh = createSessionReader({
     ...{ log: stores.log, snapshots: new MemorySnapshotStore(), logger: silentLogger, maxCached: 1 },

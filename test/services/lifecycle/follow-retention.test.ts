@@ -52,7 +52,6 @@ test('an archived session that was reopened meanwhile is not forgotten by a rule
   expect(ports.lifecycle.forgotten(OURS)).toBeUndefined();
 });
 
-/** A session that was archived by its log and its record. */
 async function archived() {
   const { ports, settled } = idle();
   await recordArchived(ports.lifecycle, OURS, { at: NOW });

@@ -46,7 +46,6 @@ const trace: EventOf<'trace.appended'> = {
   },
 };
 
-/** Returns a ring's traces, newest first. */
 function ring(...sequences: readonly number[]): Prompts {
   const prompts = sequences.map(
     (sequence, index): KeptPrompt => ({

@@ -146,7 +146,6 @@ export function comparable(state: SessionState): string {
     .replaceAll(/"(after_sequence|event|eventSequence)":\d+/g, (_, key: string) => `"${key}":0`);
 }
 
-/** The session that a dispatch names, if any. */
 export function sessionOf({ subject }: StoredDispatch): Token | undefined {
   const { session } = parseDispatchSubject(subject);
   return isToken(session) ? session : undefined;

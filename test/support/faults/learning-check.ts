@@ -89,14 +89,12 @@ async function expectProposedOnce({ learnings }: NatsPorts, project: Token): Pro
   expect(proposed).toHaveLength(new Set(proposed).size);
 }
 
-/** What a process that has just started folds. */
 async function folded(ports: NatsPorts, project: Token, snapshots: SnapshotStore): Promise<LearningState> {
   const { learnings: log } = ports;
   const reader = projectReader(log, snapshots);
   return (await reader.load(project)).folded.state;
 }
 
-/** A store with nothing but what is left of a removed stream. */
 async function beginning(project: Token, left: StoredSnapshot | undefined): Promise<SnapshotStore> {
   const store = new MemorySnapshotStore();
   if (left !== undefined) await store.save(projectOf(project), left);

@@ -26,7 +26,6 @@ export const SETTINGS: FaultSettings = {
   },
 };
 
-/** The seeds of this run. */
 export function seeds(quick: number, long: number, { seed, rounds, ...settings } = SETTINGS): number[] {
   return Array.from({ length: rounds ?? (settings.long ? long : quick) }, (_, round) => seed + round);
 }

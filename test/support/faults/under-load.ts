@@ -122,7 +122,6 @@ async function askForPrompts(
   }
 }
 
-/** Every session gives a prompt that reflects its last dispatch. */
 async function expectPrompts({ system, sessions, acknowledged }: Load): Promise<void> {
   for (const session of sessions) {
     const last = [...acknowledged]

@@ -18,7 +18,7 @@ import nats
 from nats.aio.client import Client as Nats
 
 from . import types as t
-from .discovery import OwnServer, joined_access, named_server, own_server, token_of_named, unreached
+from .discovery import NamedServer, NoTls, OwnServer, joined_access, named_server, own_server, token_of_named, unreached
 from .errors import ThroughlineError, error_of, refusal_of
 from .groups import spelled
 from .methods import ClientTools, Learnings, Proposals, Runs, Tools, Traces
@@ -76,7 +76,7 @@ def connect(
         if tls is None and "ca" in joined:
             tls = ssl.create_default_context(cafile=joined["ca"])
     url = url or named_server()
-    nats = Nats if url else OwnServer
+    nats = NamedServer if url else OwnServer
     if url is None:
         url, token, _ = own_server()
     access = {"token": token, "user": user, "password": password, "tls": tls}
@@ -139,6 +139,9 @@ class _Connecting:
             if files and isinstance(fault, (ValueError, FileNotFoundError, PermissionError, ImportError)):
                 use = "check creds and nkey; they need the extra throughline-memory[nkeys]"
                 raise ThroughlineError("config_invalid", f"{at}: {fault}: {use}") from fault
+            if isinstance(fault, (NoTls, ssl.SSLError)):
+                fix = 'check the URL; "throughline team join URL --ca FILE" names the authority of a certificate'
+                raise ThroughlineError("tls_failed", f"no TLS with the NATS server at {at} ({fault}): {fix}") from fault
             failure = error_of(fault, at)
             if failure.code == "unavailable" and isinstance(nc, OwnServer):
                 failure = unreached(fault)

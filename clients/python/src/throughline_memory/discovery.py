@@ -1,7 +1,9 @@
 """Finds the server in use: the one that the user has named, else the user's own one, which must be proven to be it."""
 
+import hashlib
 import json
 import os
+import re
 import ssl
 import subprocess
 import sys
@@ -36,9 +38,24 @@ def joined_access() -> dict[str, str]:
 
 
 def _joined() -> dict[str, Any]:
-    text = _text(_state_dir() / "team")
+    project = _project()
+    name = re.sub(r"[^A-Za-z0-9._-]", "-", project.name)[:40] or "root"
+    digest = hashlib.sha256(os.fsencode(project)).hexdigest()[:12]
+    of_project = _state_dir() / "projects" / f"{name}-{digest}" / "team"
+    text = _text(of_project) or _text(_state_dir() / "team")
     # Before there were members, it was a URL alone.
     return json.loads(text) if text.startswith("{") else {"url": text or None}
+
+
+def _project() -> Path:
+    """Returns the folder of the repository that one works in, for a linked work tree that of the main one."""
+    here = Path.cwd()
+    top = next((folder for folder in (here, *here.parents) if (folder / ".git").exists()), here)
+    link = _text(top / ".git").removeprefix("gitdir:").strip()
+    tree = (top / link).resolve()
+    # A file `.git` may come with an archive: the repository must name this work tree as well.
+    is_linked = tree.parent.name == "worktrees" and _text(tree / "gitdir") == str(top / ".git")
+    return (tree.parents[2] if is_linked else top).resolve()
 
 
 def token_of_named() -> str | None:
@@ -105,6 +122,22 @@ def _text(file: Path) -> str:
         return file.read_text().strip()
     except OSError:
         return ""
+
+
+class NoTls(ConnectionRefusedError):
+    """The server offers no TLS, and its URL asks for it."""
+
+
+class NamedServer(Nats):
+    """A connection to a server that the user has named."""
+
+    def _connect_command(self) -> bytes:
+        """The first that is sent, with the credentials: not in plain text to a server that should have TLS."""
+        assert self._current_server
+        wanted = self._current_server.uri.scheme == "tls" or "tls" in self.options
+        if wanted and not self._server_info.get("tls_required"):
+            raise NoTls("it offers no TLS")
+        return super()._connect_command()
 
 
 class OwnServer(Nats):

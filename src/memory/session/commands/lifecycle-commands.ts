@@ -46,7 +46,6 @@ function boundProject({ goal, spec, spec_path, project }: Charter): Token | unde
   return isOpened ? projectOf(project) : undefined;
 }
 
-/** Characters of a fix in a message. */
 const NAMED_FIX = 80;
 
 export function completeSession(state: SessionState, { force, reason }: ToolArguments<'session-complete'>) {
@@ -82,7 +81,6 @@ export function completeSession(state: SessionState, { force, reason }: ToolArgu
   return append({ type: 'session.completed', data }, overview);
 }
 
-/** Returns unapproved required fixes; for a board task its status decides instead. */
 function openFixes(state: SessionState): { readonly task: string; readonly fix: string }[] {
   return factsOf(state)
     .getValid()
@@ -91,7 +89,6 @@ function openFixes(state: SessionState): { readonly task: string; readonly fix: 
     .map(({ sourceTaskId, object }) => ({ task: sourceTaskId, fix: object }));
 }
 
-/** Changes what a session is open for, unless it is so already. */
 function changed(
   type: 'session.restarted' | 'session.archived' | 'session.reopened',
   isDone: (charter: Charter) => boolean,

@@ -32,7 +32,6 @@ export function stillThere<Entry>(entry: Entry | undefined, id: string): Entry {
   throw new ThroughlineError('not_found', `${id} was changed, and then deleted by another request`);
 }
 
-/** Returns 0 before the first iteration. */
 export function iterationOf(state: SessionState): number {
   return currentNumber(state.history);
 }

@@ -9,7 +9,6 @@ const LONG = 'x'.repeat(MOST.text / 100);
 
 const TASK = { content: 'x', status: 'remaining' as const, priority: 2, iteration: 0 };
 
-/** A session on which a tool was used so many times. */
 function used<Name extends CommandName>(
   times: number,
   tool: Name,
