@@ -241,7 +241,6 @@ function freshIds(
   };
 }
 
-/** Characters that are compared: longer texts are stored without their ends. */
 const COMPARED = MAX_TEXT - '...'.length;
 
 function worded<Task extends Line>(tasks: readonly Task[]): Worded<Task>[] {

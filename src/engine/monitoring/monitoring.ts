@@ -26,7 +26,6 @@ export type LabelValues = readonly string[] | 'own';
 
 const CODES = Object.keys(ERROR_CODES);
 const KINDS = ['dispatch', 'iteration', 'session-start'] as const;
-/** Stages of a compile, in order; `total` is their sum. */
 export const COMPILE_STAGES = ['wait', 'load', 'progress', 'learnings', 'render', 'total'] as const;
 export type CompileStage = (typeof COMPILE_STAGES)[number];
 const FOLDED = ['session', 'project'] as const;

@@ -43,7 +43,6 @@ export const TOMBSTONE_MS = 7 * 86_400_000;
 /** The part of the lifecycle records that stores need. */
 export type ForgottenSessions = Pick<SessionLifecycle, 'forgotten' | 'refreshed'>;
 
-/** Kinds of stored data of a session, except learnings. */
 export const ERASED_KINDS = [
   'events',
   'dispatches',

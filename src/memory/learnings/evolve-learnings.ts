@@ -48,7 +48,6 @@ export function evolveLearnings(state: LearningState, stored: StoredLearningEven
   }
 }
 
-/** Limit of remembered demands; the least recent are evicted. */
 const MAX_OBSERVATIONS = 2000;
 
 function propose(state: LearningState, { at, data }: LearningEventOf<'proposed'>): void {

@@ -48,7 +48,6 @@ export function emptyLearnings(project: string): LearningState {
   };
 }
 
-/** Approximate memory of a proposal or observation with its evidence. */
 const ENTRY = 1500;
 
 export function learningBytes({ proposals, observations }: LearningState): number {
@@ -184,7 +183,6 @@ const PLACES = [
 
 const PLACE = new RegExp(PLACES.join('|'), 'gu');
 
-/** Cached: learnings are immutable. */
 const wordsOfLearning = onceForEach(({ content }: Learning) => wordSet(content));
 
 export function nearDuplicate(state: LearningState, text: string, except: string) {

@@ -304,12 +304,10 @@ export class PastResults {
 /** Storage per file besides its path. */
 const FILE_BYTES = 12;
 
-/** Approximate: each number takes three characters. */
 function rowBytes({ task, tokens, files }: PastRow): number {
   return bytesOf(task) + 12 + 3 * (tokens.length + files.length);
 }
 
-/** An upper bound of the UTF-8 length. */
 function bytesOf(text: string): number {
   let bytes = text.length;
   for (let at = 0; at < text.length; at += 1) if (text.charCodeAt(at) > 127) bytes += 2;

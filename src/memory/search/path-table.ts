@@ -77,7 +77,6 @@ export type FileClass = (typeof FILE_CLASSES)[number];
 /** Most results touch these, whatever their subject, so that they say nothing about it. */
 export const BUSY: ReadonlySet<FileClass> = new Set(['lock', 'manifest', 'changelog']);
 
-/** The first match wins; others are source. */
 const PATTERNS: readonly (readonly [FileClass, RegExp])[] = [
   [
     'lock',

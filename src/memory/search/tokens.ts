@@ -98,7 +98,6 @@ function actionOf(text: string): { readonly token: string; readonly length: numb
   return token === undefined ? undefined : { token, length: whole.indexOf(word) + word.length };
 }
 
-/** A cache of the tokens of a run: words recur. */
 const known = new Map<string, readonly string[]>();
 const MAX_KNOWN = 20_000;
 
@@ -306,7 +305,6 @@ export function placeIn<Text extends Pick<IndexedText, 'slot'>>(texts: readonly 
 const K1 = 1.2;
 const B = 0.75;
 
-/** Returns the inverse document frequency: above 0, higher for rarer words. */
 export function rarity(holders: number, all: number): number {
   return Math.log(1 + (all - holders + 0.5) / (holders + 0.5));
 }

@@ -25,7 +25,6 @@ interface Header {
   readonly hash: string;
 }
 
-/** Vectors of texts that are kept; one takes about 0.5 KB with its text. */
 const MAX_KEPT = 20_000;
 const MAX_CHARACTERS = 2000;
 const MAX_WORD = 40;
@@ -115,7 +114,6 @@ export class WordVectors {
   }
 }
 
-/** In the cache: a text without a vector. */
 const NONE = Symbol('no vector');
 
 function headerOf(line: string): Header {

@@ -478,7 +478,6 @@ const BYTES = {
   counted: 8,
 };
 
-/** Estimates the memory of a state from its counts, which is cheap. */
 export function stateBytes({ dispatches, board, notebook, history, run }: SessionState): number {
   const { facts, ledgers, traces, results, rejections, past, boardResults } = dispatches.settled();
   const recent = dispatches.recent();

@@ -44,7 +44,6 @@ export function isBoardId(id: string): boolean {
   return /^TAS-\d+$/i.test(id);
 }
 
-/** Ids are ordered by number, never as text. */
 export function numberOf(id: string): number {
   return Number(id.slice(id.indexOf('-') + 1));
 }
