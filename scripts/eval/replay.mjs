@@ -10,6 +10,8 @@ const WARM_UP = 50;
 const EVERY = 5;
 /** Files that most commits touch, whatever they are about. */
 const BUSY = /lock|package\.json|CHANGELOG|go\.(mod|sum)/i;
+/** Files that tools write, which no prompt offers. */
+const LOCK = /(?:[.-]lock(?:\.json|\.yaml|b)?|go\.sum)$/i;
 /** Prompts with less and more in them. */
 const ROOMS = {
   'the best ten facts': { maxFacts: 10 },
@@ -84,7 +86,8 @@ export function measureFiles(product, { name, commits }) {
   const tokens = { whole: [], ten: [] };
   const times = [];
   for (const [index, commit] of commits.entries()) {
-    const relevant = index < WARM_UP ? [] : commit.files.filter((file) => known.has(file));
+    const relevant =
+      index < WARM_UP ? [] : commit.files.filter((file) => known.has(file) && !LOCK.test(file));
     if (relevant.length > 0) {
       const request = { session: 'eval', taskId: 'next', taskPrompt: commit.subject, include: ['files'] };
       const begun = performance.now();

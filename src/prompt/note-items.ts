@@ -184,7 +184,7 @@ export function referenceOf(fact: SessionFact, context: NoteContext, isBrief = f
   const day = dayOf(validFrom, newest, now);
   const absent = missing.find((path) => fact.subject === path || fact.object.includes(path));
   const end = absent === undefined ? day : `${day}, not found here: ${quoted(absent).replace(/[[\]]/g, '')}`;
-  const branch = ref === undefined ? undefined : otherBranchOf(fact);
+  const branch = otherBranchOf(fact);
   const on = branch === undefined ? [] : [`on ${quoted(branch).replace(/[[\]]/g, '')}`];
   const where =
     scope === undefined ? [] : [quoted(Object.values(scope).flat().join(' ')).replace(/[[\]]/g, '')];

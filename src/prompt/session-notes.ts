@@ -15,7 +15,7 @@ import {
 } from '../memory/facts/fact-types.js';
 import { coveringTasks, LEAST_WORK, MOST_WORK } from '../memory/search/covering-work.js';
 import { LEADING, LIKELY, type LikelyFile, PERHAPS, recall } from '../memory/search/likely-files.js';
-import { queryPaths } from '../memory/search/path-table.js';
+import { fileClass, queryPaths } from '../memory/search/path-table.js';
 import { isRoutine, isTelling, queryTokens } from '../memory/search/tokens.js';
 import { closenessTo, type WordVectors } from '../memory/search/word-vectors.js';
 import { factsOf, ledgersOf, pastOf, type SessionState } from '../memory/session/session-state.js';
@@ -141,7 +141,7 @@ export function memoryOf(state: SessionState, query: MemoryAsked, room: number, 
   });
   const { missing = [] } = hints ?? {};
   const candidates = known
-    .filter(({ path }) => !missing.includes(path))
+    .filter(({ path }) => !missing.includes(path) && fileClass(path) !== 'lock')
     .map((file) => ({ ...file, tasks: [...new Set(file.tasks.flatMap((work) => work.split('\n', 1)))] }));
   // The ledger of the task lists the files that it has changed itself.
   const changed = new Set(ledgers.get(taskId)?.work.files);

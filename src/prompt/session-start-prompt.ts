@@ -133,7 +133,7 @@ export const SESSION_START: PromptDescriptor<
     const sections = {
       goal: items(goal === undefined ? [] : [goal], MAX_LINE),
       kept: items(keptOf(state), MAX_SHORT),
-      last: newest.map((result) => lastItem(state, result, context, branch)),
+      last: newest.map((result) => lastItem(state, result, context)),
       ...recordOf(STATED_SECTIONS, (name) => stated(listed[name], context, isBrief)),
       next: items(nextOf(state, request.degraded), MAX_LINE),
       unread: items(
@@ -228,11 +228,14 @@ function items(texts: readonly string[], most = MAX_SHORT): Item[] {
 interface Stated {
   readonly text: string;
   readonly fact?: SessionFact;
+  /** When it was said, if there is no fact. */
+  readonly at?: string;
 }
 
 function stated(all: readonly Stated[], context: NoteContext, isBrief: boolean): Item[] {
-  return all.map(({ text, fact }) => {
-    const from = fact?.ref === undefined ? '' : referenceOf(fact, context, isBrief);
+  return all.map(({ text, fact, at }) => {
+    const day = at === undefined ? '' : ` [${dayOf(at, context.newest, context.now)}]`;
+    const from = fact?.ref === undefined ? day : referenceOf(fact, context, isBrief);
     return { forms: beginnings(clipText(quoted(text), MAX_SHORT)).map((form) => `${form}${from}`) };
   });
 }
@@ -286,12 +289,7 @@ function replacedBy({ ended }: SessionFact): string | undefined {
   return ended?.how === 'replaced' ? ended.by : undefined;
 }
 
-function lastItem(
-  state: SessionState,
-  { summary, facts, branch: on }: PastResult,
-  context: NoteContext,
-  branch: string | undefined,
-): Item {
+function lastItem(state: SessionState, { summary, facts }: PastResult, context: NoteContext): Item {
   const { object, sourceTaskId } = summary;
   const ledger = ledgersOf(state).get(sourceTaskId);
   const files = facts
@@ -304,7 +302,6 @@ function lastItem(
   const marks = [
     ...(replacing === undefined ? [] : [`${replacing} replaces a part`]),
     ...(isSentBack(ledger) ? ['sent back'] : ledger?.last.verdict === 'failed' ? ['failed'] : []),
-    ...(on !== undefined && on !== branch ? [`on ${on}`] : []),
   ];
   const what = clipSummary(object, MAX_LINE);
   const where = files.length === 0 ? '' : `: ${named(files, FILES_NAMED)}`;
@@ -391,7 +388,8 @@ function openOf(
         ...fixes.map((text) => `${task} must be fixed: ${quoted(text)}`),
       ];
       const isNamed = waits.length + questions.length > 0;
-      return [...stalled, ...(isNamed ? waits : [`${task}: ${last.verdict.replace('_', ' ')}`])];
+      const texts = isNamed ? waits : [`${task}: ${last.verdict.replace('_', ' ')}`];
+      return [...stalled, ...texts].map((text) => ({ text, at: last.at }));
     });
   const questions = holding
     .filter(({ relation, history }) => relation === RELATIONS.asks && history !== true)
@@ -408,12 +406,12 @@ function openOf(
     .filter(({ relation, tags, validTo }) => {
       return relation === RELATIONS.test && tags.includes('error') && validTo === undefined;
     })
-    .map(({ subject }) => `${subject.replace(/^test:/, '')} fails`);
+    .map(({ subject, validFrom: at }) => ({ text: `${subject.replace(/^test:/, '')} fails`, at }));
   const points = holding
     .filter((fact) => fact.relation === RELATIONS.requires && fact.history !== true && !isOld(state, fact))
     .sort((a, b) => b.sourceSequence - a.sourceSequence)
     .map((fact) => ({ text: fact.object, fact }));
-  return distinct([...questions, ...[...waiting, ...failing].map((text) => ({ text })), ...points]);
+  return distinct([...questions, ...waiting, ...failing, ...points]);
 }
 
 /** True if nobody has said yet what the session is for. */

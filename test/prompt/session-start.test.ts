@@ -117,11 +117,11 @@ describe('a session start', () => {
     expect(prompt.split('\n').slice(1)).toEqual([
       'Decided: Use node:test',
       // The next turn of the same conversation leaves it open.
-      'Open: A semicolon? · npm test fails · Publish it',
+      'Open: A semicolon? · npm test fails [1 Jan] · Publish it',
       '',
       'Last: Package made private: package.json [claude, 1 Jan]',
       'Before: Parser done [task:7, 1 Jan]',
-      'Before: A spike: package.json (on feat-x) [claude, 1 Jan]',
+      'Before: A spike: package.json [on feat-x, claude, 1 Jan]',
     ]);
   });
 
