@@ -15,22 +15,7 @@ import {
   speaker,
   text,
 } from './request-row.js';
-import {
-  count,
-  list,
-  mark,
-  named,
-  next,
-  type Output,
-  object,
-  oneOf,
-  place,
-  sequence,
-  string,
-  strings,
-  time,
-  vectors,
-} from './schema-fields.js';
+import * as f from './schema-fields.js';
 
 /** Requests about the facts of a session, and the files that its results touched. */
 
@@ -41,37 +26,37 @@ const anyOf = <Word extends z.ZodType<string>>(word: Word) => oneOrMore(word, 20
 
 const role = z.enum(ROLES);
 
-export const retraction = named('Retraction', 'The withdrawal of a fact by a person or an agent.', {
-  by: string('Who retracted it.'),
-  agent: mark('An agent did, and not a person.'),
-  at: time('When'),
-  reason: string('Why, in words.').exactOptional(),
-  instead: string('Id of the fact that replaces it.').exactOptional(),
-  erased: mark('Its text is overwritten.'),
+export const retraction = f.named('Retraction', 'The withdrawal of a fact by a person or an agent.', {
+  by: f.string('Who retracted it.'),
+  agent: f.mark('An agent did, and not a person.'),
+  at: f.time('When'),
+  reason: f.string('Why, in words.').exactOptional(),
+  instead: f.string('Id of the fact that replaces it.').exactOptional(),
+  erased: f.mark('Its text is overwritten.'),
 });
 
-const foundFact = named('FoundFact', 'A fact with its source and the result that closed it.', {
+const foundFact = f.named('FoundFact', 'A fact with its source and the result that closed it.', {
   ...saidFields,
-  id: string('Id of the fact, a hash of its text.'),
-  tags: list('Tags of the fact.', z.enum(FACT_TAGS)),
-  task: string('Task of its result.'),
+  id: f.string('Id of the fact, a hash of its text.'),
+  tags: f.list('Tags of the fact.', z.enum(FACT_TAGS)),
+  task: f.string('Task of its result.'),
   role: role.describe('Role of that result.'),
-  dispatch: place('Sequence of that result in the DISPATCH stream.'),
-  eventSequence: place("Sequence of its event in the session's stream."),
-  at: time('When that result arrived'),
+  dispatch: f.place('Sequence of that result in the DISPATCH stream.'),
+  eventSequence: f.place("Sequence of its event in the session's stream."),
+  at: f.time('When that result arrived'),
   confidence: z.number().exactOptional().describe('Confidence, 0 to 1; left out for 1.'),
-  ref: string('Id of the statement, such as M7; absent for other facts.').exactOptional(),
-  kind: oneOf('Its kind, if it is a statement.', STATEMENT_KINDS).exactOptional(),
-  origin: oneOf('Who states it; left out for an agent.', ORIGINS).exactOptional(),
-  by: string('Who stated, noted or answered it, if known.').exactOptional(),
+  ref: f.string('Id of the statement, such as M7; absent for other facts.').exactOptional(),
+  kind: f.oneOf('Its kind, if it is a statement.', STATEMENT_KINDS).exactOptional(),
+  origin: f.oneOf('Who states it; left out for an agent.', ORIGINS).exactOptional(),
+  by: f.string('Who stated, noted or answered it, if known.').exactOptional(),
   scope: statementScope.exactOptional().describe('Where it holds; left out for everywhere.'),
-  history: mark('Its result is from before the session.'),
-  closed_by: place('Sequence of the result that closed it; absent while it is valid.').exactOptional(),
-  closed_at: time('When that dispatch arrived, or the retraction').exactOptional(),
+  history: f.mark('Its result is from before the session.'),
+  closed_by: f.place('Sequence of the result that closed it; absent while it is valid.').exactOptional(),
+  closed_at: f.time('When that dispatch arrived, or the retraction').exactOptional(),
   retracted: retraction.exactOptional().describe('Who retracted it, and why.'),
-  corrects: string('Id of the fact that it replaced.').exactOptional(),
+  corrects: f.string('Id of the fact that it replaced.').exactOptional(),
   ended: ended.exactOptional().describe('The statement that ended it.'),
-  repairs: list('Repairs of its result, if any.', recordedRepair).exactOptional(),
+  repairs: f.list('Repairs of its result, if any.', recordedRepair).exactOptional(),
 });
 
 export const FACT_REQUESTS = {
@@ -88,29 +73,36 @@ export const FACT_REQUESTS = {
         .describe('Only statements of this kind, or one of these.'),
       tag: anyOf(z.enum(FACT_TAGS)).optional().describe('Only facts with this tag, or one of these.'),
       by: text(128).optional().describe('Only statements of this person.'),
-      is: oneOf('Only valid facts, only those that were closed, or all. Default: open.', [
-        'open',
-        'closed',
-        'all',
-      ]).optional(),
+      is: f
+        .oneOf('Only valid facts, only those that were closed, or all. Default: open.', [
+          'open',
+          'closed',
+          'all',
+        ])
+        .optional(),
       limit: limit(200, 20),
       cursor,
     },
     z.object({
-      facts: list('Valid facts first, then closed ones; each the newest first.', foundFact),
-      total: count('All matching facts.'),
+      facts: f.list('Valid facts first, then closed ones; each the newest first.', foundFact),
+      total: f.count('All matching facts.'),
       kinds: z
-        .partialRecord(z.enum(STATEMENT_KINDS), count('How many.'))
+        .partialRecord(z.enum(STATEMENT_KINDS), f.count('How many.'))
         .describe('The statements among those that match, of any kind.'),
-      past: count('How many statements match, of any kind, and no longer hold.'),
-      keeps: count('How many facts a full session keeps; older ones are gone.').exactOptional(),
-      learnings: named('LearningsKept', 'Accepted learnings of the project, with all that holds.', {
-        project: string('The project.'),
-        total: count('How many there are.'),
-        newest: list('At most 20.', z.object({ id: string('Its id.'), content: string('The text.') })),
-      }).exactOptional(),
-      next,
-      sequence,
+      past: f.count('How many statements match, of any kind, and no longer hold.'),
+      keeps: f.count('How many facts a full session keeps; older ones are gone.').exactOptional(),
+      learnings: f
+        .named('LearningsKept', 'Accepted learnings of the project, with all that holds.', {
+          project: f.string('The project.'),
+          total: f.count('How many there are.'),
+          newest: f.list(
+            'At most 20.',
+            z.object({ id: f.string('Its id.'), content: f.string('The text.') }),
+          ),
+        })
+        .exactOptional(),
+      next: f.next,
+      sequence: f.sequence,
     }),
   ),
   'tool.recall': queryOfAny(
@@ -125,23 +117,23 @@ export const FACT_REQUESTS = {
       maxTokens: between(20, 100_000).default(1000).describe('Maximum tokens of the text.'),
     },
     z.object({
-      items: list(
+      items: f.list(
         'The best first.',
-        named('RecalledItem', 'Something that a session remembers.', {
-          id: string('Its id: M7 of a statement, else the hash of the fact.'),
-          session: string('The session that remembers it.'),
-          task: string('Task of its result.'),
-          result: place('Sequence of that result in the DISPATCH stream.'),
-          text: string('The whole text.'),
-          at: time('When it happened'),
+        f.named('RecalledItem', 'Something that a session remembers.', {
+          id: f.string('Its id: M7 of a statement, else the hash of the fact.'),
+          session: f.string('The session that remembers it.'),
+          task: f.string('Task of its result.'),
+          result: f.place('Sequence of that result in the DISPATCH stream.'),
+          text: f.string('The whole text.'),
+          at: f.time('When it happened'),
           score: z.number().describe('Relevance, 0 to 1: comparable within a reply.'),
-          why: string('The words of the query that speak for it, or its meaning.'),
+          why: f.string('The words of the query that speak for it, or its meaning.'),
         }),
       ),
-      text: string('The best items as prompt lines; empty if nothing fits the query.'),
-      searched: count('How many sessions were searched.'),
-      sessions: count('How many sessions there are. The newest are searched.'),
-      vectors,
+      text: f.string('The best items as prompt lines; empty if nothing fits the query.'),
+      searched: f.count('How many sessions were searched.'),
+      sessions: f.count('How many sessions there are. The newest are searched.'),
+      vectors: f.vectors,
     }),
   ),
   'tool.fact-show': query(
@@ -150,16 +142,18 @@ export const FACT_REQUESTS = {
     { id: factKey },
     z.object({
       fact: foundFact.describe('The newest fact with this text.'),
-      history: list('Up to 50 other facts about the same subject, newest first.', foundFact),
-      closedBy: object('The result that closed it; absent while it is valid.', {
-        dispatch: place('Its sequence in the DISPATCH stream.'),
-        at: time('When it arrived'),
-        event: place('Sequence of its event, if facts of it are kept.').exactOptional(),
-        role: role.exactOptional().describe('Role of that result, if facts of it are kept.'),
-        task: string('Task of that result, if facts of it are kept.').exactOptional(),
-      }).exactOptional(),
-      shownIn: list('Remembered prompts that showed it, the newest first: at most 20.', promptTraceBrief),
-      sequence,
+      history: f.list('Up to 50 other facts about the same subject, newest first.', foundFact),
+      closedBy: f
+        .object('The result that closed it; absent while it is valid.', {
+          dispatch: f.place('Its sequence in the DISPATCH stream.'),
+          at: f.time('When it arrived'),
+          event: f.place('Sequence of its event, if facts of it are kept.').exactOptional(),
+          role: role.exactOptional().describe('Role of that result, if facts of it are kept.'),
+          task: f.string('Task of that result, if facts of it are kept.').exactOptional(),
+        })
+        .exactOptional(),
+      shownIn: f.list('Remembered prompts that showed it, the newest first: at most 20.', promptTraceBrief),
+      sequence: f.sequence,
     }),
   ),
   'tool.fact-retract': command(
@@ -170,7 +164,7 @@ export const FACT_REQUESTS = {
       reason: content.optional().describe('Why, in words.'),
       ...speaker('retracts it'),
     },
-    z.object({ fact: foundFact.describe('The retracted fact.'), sequence }),
+    z.object({ fact: foundFact.describe('The retracted fact.'), sequence: f.sequence }),
   ),
   'tool.fact-correct': command(
     'replace what a fact says',
@@ -184,7 +178,7 @@ export const FACT_REQUESTS = {
     z.object({
       fact: foundFact.describe('The fact that replaces it.'),
       corrected: foundFact.describe('The replaced fact.'),
-      sequence,
+      sequence: f.sequence,
     }),
   ),
   'tool.fact-restore': command(
@@ -195,7 +189,7 @@ export const FACT_REQUESTS = {
       reason: content.optional().describe('Why, in words.'),
       ...speaker('restores it'),
     },
-    z.object({ fact: foundFact.describe('The fact that holds again.'), sequence }),
+    z.object({ fact: foundFact.describe('The fact that holds again.'), sequence: f.sequence }),
   ),
   'tool.fact-erase': command(
     'overwrite what a statement says, in the log too; cannot be undone',
@@ -203,8 +197,8 @@ export const FACT_REQUESTS = {
     { id: factKey, by: text(128).default('a person').describe('Who erases it.'), person: decides },
     z.object({
       fact: foundFact.describe('What is left of the statement.'),
-      events: count('Stored events that had its text.'),
-      sequence,
+      events: f.count('Stored events that had its text.'),
+      sequence: f.sequence,
     }),
   ),
   'tool.file-list': query(
@@ -215,24 +209,24 @@ export const FACT_REQUESTS = {
       limit: limit(200, 50),
     },
     z.object({
-      files: list(
+      files: f.list(
         'Files that results touched, the most used first.',
-        named('TouchedFile', 'A file that results touched.', {
-          path: string('Path of the file.'),
-          uses: count('How many results touched it.'),
-          tasks: strings('Up to ten tasks that touched it, the newest first.'),
-          last: time('When a result last touched it, if known').exactOptional(),
+        f.named('TouchedFile', 'A file that results touched.', {
+          path: f.string('Path of the file.'),
+          uses: f.count('How many results touched it.'),
+          tasks: f.strings('Up to ten tasks that touched it, the newest first.'),
+          last: f.time('When a result last touched it, if known').exactOptional(),
         }),
       ),
-      total: count('All matching files.'),
-      sequence,
+      total: f.count('All matching files.'),
+      sequence: f.sequence,
     }),
   ),
 } as const;
 
-export type FoundFact = Output<typeof foundFact>;
-export type FactsFound = Output<(typeof FACT_REQUESTS)['tool.fact-find']['reply']>;
-export type Retraction = Output<typeof retraction>;
-export type FactShown = Output<(typeof FACT_REQUESTS)['tool.fact-show']['reply']>;
-export type Recalled = Output<(typeof FACT_REQUESTS)['tool.recall']['reply']>;
-export type FilesListed = Output<(typeof FACT_REQUESTS)['tool.file-list']['reply']>;
+export type FoundFact = f.Output<typeof foundFact>;
+export type FactsFound = f.Output<(typeof FACT_REQUESTS)['tool.fact-find']['reply']>;
+export type Retraction = f.Output<typeof retraction>;
+export type FactShown = f.Output<(typeof FACT_REQUESTS)['tool.fact-show']['reply']>;
+export type Recalled = f.Output<(typeof FACT_REQUESTS)['tool.recall']['reply']>;
+export type FilesListed = f.Output<(typeof FACT_REQUESTS)['tool.file-list']['reply']>;

@@ -10,22 +10,11 @@ import {
   RELEVANCE_METHODS,
 } from './learning-events.js';
 import { between, decides, flag, projectCommand, projectQuery, text } from './request-row.js';
-import {
-  boolean,
-  count,
-  list,
-  named,
-  oneOf,
-  place,
-  string,
-  strings,
-  time,
-  vectors,
-} from './schema-fields.js';
+import * as f from './schema-fields.js';
 
 const UNKNOWN = 'unknown';
 const content = text(MAX_LEARNING);
-const type = oneOf('Kind of learning.', LEARNING_TYPES);
+const type = f.oneOf('Kind of learning.', LEARNING_TYPES);
 const tags = z.array(text(64)).max(20, 'must be at most 20 tags').describe('Search words.');
 /** One line without control characters, since messages and terminals show it. */
 const by = text(128)
@@ -47,34 +36,34 @@ export const minSimilarity = z.number().min(0, 'must be 0 to 1').max(1, 'must be
 export const maxLearnings = between(0, 100);
 
 const learningFields = {
-  id: string('Id of the proposal, and of the learning that it may become.'),
-  type: oneOf('Kind of learning.', LEARNING_TYPES),
-  content: string('One line of at most 200 characters.'),
-  tags: strings('Search words.'),
+  id: f.string('Id of the proposal, and of the learning that it may become.'),
+  type: f.oneOf('Kind of learning.', LEARNING_TYPES),
+  content: f.string('One line of at most 200 characters.'),
+  tags: f.strings('Search words.'),
   source: learningSource.describe('Its source.'),
-  evidence: list('Results that support it, the newest last.', learningEvidence),
-  extractedAt: time('When it was proposed'),
+  evidence: f.list('Results that support it, the newest last.', learningEvidence),
+  extractedAt: f.time('When it was proposed'),
   confidence: z.number().exactOptional().describe('Confidence, 0 to 1.'),
 };
 
-const learning = named('Learning', 'Knowledge about a project for later sessions.', {
+const learning = f.named('Learning', 'Knowledge about a project for later sessions.', {
   ...learningFields,
-  confirmedAt: time('When it became a learning'),
+  confirmedAt: f.time('When it became a learning'),
 });
 
-export const proposal = named('Proposal', 'A proposed learning as it is now, with its newest decision.', {
+export const proposal = f.named('Proposal', 'A proposed learning as it is now, with its newest decision.', {
   ...learningFields,
-  status: oneOf('The newest decision.', PROPOSAL_STATUSES),
-  method: oneOf('The way it came about.', PROPOSAL_METHODS),
-  decidedAt: time('When it was decided').exactOptional(),
-  decidedBy: string('Who decided it.').exactOptional(),
-  reason: string('Reason of the decision.').exactOptional(),
-  mergedInto: string('The learning that it was merged into.').exactOptional(),
+  status: f.oneOf('The newest decision.', PROPOSAL_STATUSES),
+  method: f.oneOf('The way it came about.', PROPOSAL_METHODS),
+  decidedAt: f.time('When it was decided').exactOptional(),
+  decidedBy: f.string('Who decided it.').exactOptional(),
+  reason: f.string('Reason of the decision.').exactOptional(),
+  mergedInto: f.string('The learning that it was merged into.').exactOptional(),
 });
 
 const ofProject = {
-  project: string('The project.'),
-  sequence: place('Sequence in the stream LEARNINGS that the answer reflects.'),
+  project: f.string('The project.'),
+  sequence: f.place('Sequence in the stream LEARNINGS that the answer reflects.'),
 };
 
 const viewFields = {
@@ -83,18 +72,18 @@ const viewFields = {
   learning: learning.nullable().describe('The active learning it became or was merged into; null for none.'),
   similar: z
     .object({
-      learning: string('Id of the learning.'),
-      content: string('The text.'),
+      learning: f.string('Id of the learning.'),
+      content: f.string('The text.'),
       similarity: z.number().describe('0.7 to 1; 1 for the same words.'),
     })
     .nullable()
     .describe('An active learning that says nearly the same; null for none.'),
 };
-const proposalView = named('ProposalView', 'A proposal with its outcome.', viewFields);
+const proposalView = f.named('ProposalView', 'A proposal with its outcome.', viewFields);
 
 const page = {
-  total: count('Entries of all pages.'),
-  next: string('Cursor of the next page; absent on the last page.').exactOptional(),
+  total: f.count('Entries of all pages.'),
+  next: f.string('Cursor of the next page; absent on the last page.').exactOptional(),
 };
 
 export const LEARNING_REQUESTS = {
@@ -127,13 +116,13 @@ export const LEARNING_REQUESTS = {
         .default({})
         .describe('Its source.'),
     },
-    z.object({ ...viewFields, existing: boolean('True if it was already proposed, or a learning.') }),
+    z.object({ ...viewFields, existing: f.boolean('True if it was already proposed, or a learning.') }),
   ),
   'learning.list': projectQuery(
     'list the learnings of a project, the newest first',
     { cli: 'learning ls' },
     { limit, cursor },
-    z.object({ ...ofProject, learnings: list('The newest first.', learning), ...page }),
+    z.object({ ...ofProject, learnings: f.list('The newest first.', learning), ...page }),
   ),
   'learning.search': projectQuery(
     'find the learnings that are relevant to a text, as prompts do',
@@ -147,16 +136,16 @@ export const LEARNING_REQUESTS = {
     },
     z.object({
       ...ofProject,
-      method: oneOf('How they were found.', RELEVANCE_METHODS),
-      vectors,
-      results: list(
+      method: f.oneOf('How they were found.', RELEVANCE_METHODS),
+      vectors: f.vectors,
+      results: f.list(
         'The most relevant first.',
         z.object({
           learning: learning.describe('The learning.'),
           score: z.number().describe('Fused rank by words and meaning: 1 first in both, 0 recency.'),
         }),
       ),
-      total: count('Learnings of the project.'),
+      total: f.count('Learnings of the project.'),
     }),
   ),
   'learning.edit': projectCommand(
@@ -195,18 +184,20 @@ export const LEARNING_REQUESTS = {
     },
     z.object({
       ...ofProject,
-      proposals: list('The newest first.', proposal),
+      proposals: f.list('The newest first.', proposal),
       ...page,
-      rulesPaused: boolean('Set when so many are pending that rules pause.').exactOptional(),
-      sessionsPaused: strings('Sessions with so many pending that rules pause for them.').exactOptional(),
-      projects: list(
-        'Up to 500 projects with learnings, those with most to decide first.',
-        z.object({
-          project: string('Name of the project.'),
-          pending: count('Proposals to decide on.'),
-          active: count('Accepted learnings.'),
-        }),
-      ).exactOptional(),
+      rulesPaused: f.boolean('Set when so many are pending that rules pause.').exactOptional(),
+      sessionsPaused: f.strings('Sessions with so many pending that rules pause for them.').exactOptional(),
+      projects: f
+        .list(
+          'Up to 500 projects with learnings, those with most to decide first.',
+          z.object({
+            project: f.string('Name of the project.'),
+            pending: f.count('Proposals to decide on.'),
+            active: f.count('Accepted learnings.'),
+          }),
+        )
+        .exactOptional(),
     }),
   ),
   'proposal.show': projectQuery(

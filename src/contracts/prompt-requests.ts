@@ -3,63 +3,50 @@ import { compileRequest, pastPromptRequest } from './compile-request.js';
 import { ROLES } from './kinds.js';
 import { compileReply, LEFT_OUT } from './replies/compile-reply.js';
 import { cursor, limit, ofSession, query, text } from './request-row.js';
-import {
-  count,
-  list,
-  mark,
-  named,
-  next,
-  type Output,
-  oneOf,
-  place,
-  string,
-  strings,
-  time,
-  vectors,
-} from './schema-fields.js';
+import * as f from './schema-fields.js';
 
 /** The trace of a compiled prompt, without its text: `prompt.past` compiles it again from `request`. */
 
 const briefFields = {
-  id: string('Id of the prompt.'),
-  at: time('When it was compiled'),
-  kind: oneOf('The kind of the prompt.', ['dispatch', 'iteration', 'session-start']),
-  task: string('The task that it is for.').exactOptional(),
-  role: oneOf('The role of the agent that it is for.', ROLES).exactOptional(),
-  sequence: place('The session sequence that it reflects.'),
-  tokens: count('Tokens of the prompt.'),
-  hash: string('The first 16 hexadecimal digits of the SHA-256 of the whole prompt.'),
+  id: f.string('Id of the prompt.'),
+  at: f.time('When it was compiled'),
+  kind: f.oneOf('The kind of the prompt.', ['dispatch', 'iteration', 'session-start']),
+  task: f.string('The task that it is for.').exactOptional(),
+  role: f.oneOf('The role of the agent that it is for.', ROLES).exactOptional(),
+  sequence: f.place('The session sequence that it reflects.'),
+  tokens: f.count('Tokens of the prompt.'),
+  hash: f.string('The first 16 hexadecimal digits of the SHA-256 of the whole prompt.'),
 };
 
-export const promptTraceBrief = named('PromptTraceBrief', 'A prompt that was compiled.', briefFields);
+export const promptTraceBrief = f.named('PromptTraceBrief', 'A prompt that was compiled.', briefFields);
 
-const shownFact = named('TracedFact', 'A fact that a compiled prompt showed.', {
-  id: string('Id of the fact.'),
+const shownFact = f.named('TracedFact', 'A fact that a compiled prompt showed.', {
+  id: f.string('Id of the fact.'),
   score: z.number().describe("Share of the query's words that it contains, 0 to 1."),
 });
 
-const leftFact = named('TracedLeftFact', 'A fact that a compiled prompt left out.', {
+const leftFact = f.named('TracedLeftFact', 'A fact that a compiled prompt left out.', {
   ...shownFact.shape,
-  why: oneOf("Why the prompt does not show it, as in a fact's `left`.", LEFT_OUT),
+  why: f.oneOf("Why the prompt does not show it, as in a fact's `left`.", LEFT_OUT),
 });
 
 const promptTraceFields = {
   ...briefFields,
-  prefixHash: string("Hash of the role's stable part; only of a dispatch prompt.").exactOptional(),
-  room: count('Token budget.'),
-  dropped: count('Items left out, in all sections.'),
+  prefixHash: f.string("Hash of the role's stable part; only of a dispatch prompt.").exactOptional(),
+  room: f.count('Token budget.'),
+  dropped: f.count('Items left out, in all sections.'),
   durationMs: z.number().describe('Time from request to reply, in milliseconds.'),
-  factsShown: count('How many facts it shows.'),
-  factsTotal: count('Valid facts that the session held.'),
-  facts: list('The facts shown, in the order of the prompt.', shownFact),
-  left: list('The best facts that were left out, at most 10.', leftFact),
-  learnings: strings('Ids of the learnings shown.'),
-  vectors,
-  learningsSequence: place('The project sequence that the learnings reflect.').exactOptional(),
-  cut: mark('The stored request was truncated or redacted: compiling again may differ.'),
+  factsShown: f.count('How many facts it shows.'),
+  factsTotal: f.count('Valid facts that the session held.'),
+  facts: f.list('The facts shown, in the order of the prompt.', shownFact),
+  left: f.list('The best facts that were left out, at most 10.', leftFact),
+  learnings: f.strings('Ids of the learnings shown.'),
+  vectors: f.vectors,
+  learningsSequence: f.place('The project sequence that the learnings reflect.').exactOptional(),
+  cut: f.mark('The stored request was truncated or redacted: compiling again may differ.'),
 };
 
-export const promptTrace = named(
+export const promptTrace = f.named(
   'PromptTrace',
   'A prompt that was compiled, with what it showed and left out.',
   promptTraceFields,
@@ -72,9 +59,9 @@ export const keptPrompt = z.object({
   request: z.record(z.string(), z.unknown()),
 });
 
-export type PromptTraceBrief = Output<typeof promptTraceBrief>;
-export type PromptTrace = Output<typeof promptTrace>;
-export type KeptPrompt = Output<typeof keptPrompt>;
+export type PromptTraceBrief = f.Output<typeof promptTraceBrief>;
+export type PromptTrace = f.Output<typeof promptTrace>;
+export type KeptPrompt = f.Output<typeof keptPrompt>;
 
 export const PROMPT_REQUESTS = {
   'prompt.compile': ofSession(false, 'compile the next prompt', 'prompt', compileRequest, compileReply),
@@ -95,9 +82,9 @@ export const PROMPT_REQUESTS = {
       cursor,
     },
     z.object({
-      prompts: list('The newest first, of the newest 200 of the session.', promptTrace),
-      total: count('How many of them are kept, on all pages.'),
-      next,
+      prompts: f.list('The newest first, of the newest 200 of the session.', promptTrace),
+      total: f.count('How many of them are kept, on all pages.'),
+      next: f.next,
     }),
   ),
   'tool.prompt-show': query(

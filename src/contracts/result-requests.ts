@@ -14,107 +14,94 @@ import {
   wideCommand,
   wideQuery,
 } from './request-row.js';
-import {
-  count,
-  faultFields,
-  list,
-  mark,
-  named,
-  next,
-  type Output,
-  object,
-  oneOf,
-  place,
-  sequence,
-  string,
-  strings,
-  time,
-} from './schema-fields.js';
+import * as f from './schema-fields.js';
 
 /** Requests about results: what became of them, what happened in a session, and those that could not be used. */
 
-const common = { dispatch: place('Its DISPATCH sequence.'), sequence };
-const role = oneOf('The role that it was published with.', ROLES);
-const task = string('Its task.');
+const common = { dispatch: f.place('Its DISPATCH sequence.'), sequence: f.sequence };
+const role = f.oneOf('The role that it was published with.', ROLES);
+const task = f.string('Its task.');
 
 const dispatchResult = z.discriminatedUnion('status', [
-  named('DispatchRecorded', 'It was read, and counts.', {
+  f.named('DispatchRecorded', 'It was read, and counts.', {
     ...common,
     status: z.literal('recorded').describe('It was read and recorded.'),
     role,
     task,
-    facts: list('Its facts, as its event stores them.', recordedFact),
-    factsOmitted: count('Facts beyond the limit.').exactOptional(),
-    repairs: list('Repairs that reading made, if any.', recordedRepair).exactOptional(),
-    repairsOmitted: count('Repairs beyond the limit.').exactOptional(),
+    facts: f.list('Its facts, as its event stores them.', recordedFact),
+    factsOmitted: f.count('Facts beyond the limit.').exactOptional(),
+    repairs: f.list('Repairs that reading made, if any.', recordedRepair).exactOptional(),
+    repairsOmitted: f.count('Repairs beyond the limit.').exactOptional(),
   }),
-  named('DispatchRefused', 'It could not be used, and is kept unchanged in DISPATCH_REJECTED.', {
+  f.named('DispatchRefused', 'It could not be used, and is kept unchanged in DISPATCH_REJECTED.', {
     ...common,
     status: z.literal('rejected').describe('It could not be used.'),
     role: role.exactOptional(),
-    task: string('Its task, if that could be read.').exactOptional(),
-    ...faultFields,
+    task: f.string('Its task, if that could be read.').exactOptional(),
+    ...f.faultFields,
   }),
-  named('DispatchRepeated', 'A duplicate: the same result_id or message id was counted before.', {
+  f.named('DispatchRepeated', 'A duplicate: the same result_id or message id was counted before.', {
     ...common,
     status: z.literal('repeated').describe('It had been counted before.'),
     role,
     task,
   }),
-  named('DispatchCounted', 'Counted, but nothing of it is kept: a repetition, or since replaced.', {
+  f.named('DispatchCounted', 'Counted, but nothing of it is kept: a repetition, or since replaced.', {
     ...common,
     status: z.literal('counted').describe('It was counted.'),
   }),
 ]);
 
 /** The reply of `dispatch-show`, which a publisher that waits gets as well. It says what became of a result. */
-export type DispatchResult = Output<typeof dispatchResult>;
-export type FactOfDispatch = Output<typeof recordedFact>;
+export type DispatchResult = f.Output<typeof dispatchResult>;
+export type FactOfDispatch = f.Output<typeof recordedFact>;
 
 export const TIMELINE_KINDS = ['result', 'rejected', 'command', 'trace', 'prompt'] as const;
 export type TimelineKind = (typeof TIMELINE_KINDS)[number];
 
 const { id, kind, tokens, hash } = promptTraceBrief.shape;
 
-const timelineEntry = named('TimelineEntry', 'One thing that happened in a session.', {
-  key: string('Unique within the session.'),
-  kind: oneOf('Result, rejected result, command, trace entries or compiled prompt.', TIMELINE_KINDS),
-  at: time('When it happened'),
-  sequence: place('Sequence of its event; of a prompt the sequence that it reflects.'),
-  type: string('Type of its event; prompt.compiled for a prompt.'),
-  task: string('Its task.').exactOptional(),
-  role: oneOf('Of a result or a prompt: its role.', ROLES).exactOptional(),
-  verdict: oneOf('Of a result: its verdict.', VERDICTS).exactOptional(),
-  failed: mark('A failure: a bad verdict, a rejected result, a failed action.'),
-  summary: string('What happened, one line of at most 300 characters.'),
-  dispatch: place('Of a result: its sequence in the DISPATCH stream.').exactOptional(),
-  facts: count('Of a result: number of its facts.').exactOptional(),
-  repairs: count('Of a result: number of repairs.').exactOptional(),
-  asks: strings('What a result asks a person, without questions that have defaults.').exactOptional(),
-  prompt: object('Of a prompt: its figures.', {
-    id,
-    kind,
-    tokens,
-    durationMs: z.number().describe('Milliseconds that it took.'),
-    dropped: count('Items left out to fit the budget.'),
-    hash,
-  }).exactOptional(),
+const timelineEntry = f.named('TimelineEntry', 'One thing that happened in a session.', {
+  key: f.string('Unique within the session.'),
+  kind: f.oneOf('Result, rejected result, command, trace entries or compiled prompt.', TIMELINE_KINDS),
+  at: f.time('When it happened'),
+  sequence: f.place('Sequence of its event; of a prompt the sequence that it reflects.'),
+  type: f.string('Type of its event; prompt.compiled for a prompt.'),
+  task: f.string('Its task.').exactOptional(),
+  role: f.oneOf('Of a result or a prompt: its role.', ROLES).exactOptional(),
+  verdict: f.oneOf('Of a result: its verdict.', VERDICTS).exactOptional(),
+  failed: f.mark('A failure: a bad verdict, a rejected result, a failed action.'),
+  summary: f.string('What happened, one line of at most 300 characters.'),
+  dispatch: f.place('Of a result: its sequence in the DISPATCH stream.').exactOptional(),
+  facts: f.count('Of a result: number of its facts.').exactOptional(),
+  repairs: f.count('Of a result: number of repairs.').exactOptional(),
+  asks: f.strings('What a result asks a person, without questions that have defaults.').exactOptional(),
+  prompt: f
+    .object('Of a prompt: its figures.', {
+      id,
+      kind,
+      tokens,
+      durationMs: z.number().describe('Milliseconds that it took.'),
+      dropped: f.count('Items left out to fit the budget.'),
+      hash,
+    })
+    .exactOptional(),
 });
 
-export type TimelineEntry = Output<typeof timelineEntry>;
+export type TimelineEntry = f.Output<typeof timelineEntry>;
 
-const rejectedShown = named('RejectedShown', 'A result that could not be used, without its body.', {
+const rejectedShown = f.named('RejectedShown', 'A result that could not be used, without its body.', {
   id: z.int().describe('Its number, for rejected-show, rejected-retry and rejected-remove.'),
-  at: time('When it arrived'),
-  session: string('The session it was published to; left out for invalid names.').exactOptional(),
-  role: oneOf('The role it was published with; left out if unknown.', ROLES).exactOptional(),
-  subject: string('The subject that it was published to.'),
-  sequence: place('Its sequence in the DISPATCH stream; 0 if never stored there.'),
-  ...faultFields,
-  bytes: count('Bytes of its body.'),
+  at: f.time('When it arrived'),
+  session: f.string('The session it was published to; left out for invalid names.').exactOptional(),
+  role: f.oneOf('The role it was published with; left out if unknown.', ROLES).exactOptional(),
+  subject: f.string('The subject that it was published to.'),
+  sequence: f.place('Its sequence in the DISPATCH stream; 0 if never stored there.'),
+  ...f.faultFields,
+  bytes: f.count('Bytes of its body.'),
 });
 
-export type RejectedShown = Output<typeof rejectedShown>;
+export type RejectedShown = f.Output<typeof rejectedShown>;
 
 const MAX_CORRECTED = 1_000_000;
 
@@ -166,23 +153,23 @@ export const RESULT_REQUESTS = {
         .describe('Only entries up to this session sequence.'),
     },
     z.object({
-      entries: list('Newest first. A page may be short or empty: continue while `next`.', timelineEntry),
-      next,
-      sequence,
+      entries: f.list('Newest first. A page may be short or empty: continue while `next`.', timelineEntry),
+      next: f.next,
+      sequence: f.sequence,
     }),
   ),
   'tool.rejected-list': queryOfAny(
     'results that could not be used, the newest first',
     { cli: 'result ls' },
     {
-      role: oneOf('Only results that were published with this role.', ROLES).optional(),
+      role: f.oneOf('Only results that were published with this role.', ROLES).optional(),
       limit: limit(200, 50),
       cursor,
     },
     z.object({
-      rejected: list('The newest first.', rejectedShown),
-      total: count('Number of rejected results.'),
-      next,
+      rejected: f.list('The newest first.', rejectedShown),
+      total: f.count('Number of rejected results.'),
+      next: f.next,
     }),
   ),
   'tool.rejected-show': wideQuery(
@@ -191,9 +178,9 @@ export const RESULT_REQUESTS = {
     { id: rejectedId },
     z.object({
       rejected: rejectedShown.describe('The rejected result.'),
-      body: string('Its body, or the beginning if it does not fit a reply.'),
-      encoding: oneOf('Encoding of the body: text for UTF-8 that fits, else base64.', ['utf8', 'base64']),
-      truncated: mark('Set where this is only the beginning.'),
+      body: f.string('Its body, or the beginning if it does not fit a reply.'),
+      encoding: f.oneOf('Encoding of the body: text for UTF-8 that fits, else base64.', ['utf8', 'base64']),
+      truncated: f.mark('Set where this is only the beginning.'),
     }),
   ),
   'tool.rejected-retry': wideCommand(
@@ -201,7 +188,7 @@ export const RESULT_REQUESTS = {
     { cli: 'result retry', example: { id: 3 }, agents: false },
     {
       id: rejectedId,
-      role: oneOf('Publish it with this role.', ROLES).optional(),
+      role: f.oneOf('Publish it with this role.', ROLES).optional(),
       body: z
         .string()
         .min(1, 'must not be empty')
@@ -211,7 +198,7 @@ export const RESULT_REQUESTS = {
     },
     z.object({
       id: z.int().describe('Its number. The list no longer has it.'),
-      dispatch: place('Sequence in the DISPATCH stream under which it was published again.'),
+      dispatch: f.place('Sequence in the DISPATCH stream under which it was published again.'),
     }),
   ),
   'tool.rejected-remove': wideCommand(
@@ -225,4 +212,4 @@ export const RESULT_REQUESTS = {
   ),
 } as const;
 
-export type TimelineListed = Output<(typeof RESULT_REQUESTS)['tool.timeline-list']['reply']>;
+export type TimelineListed = f.Output<(typeof RESULT_REQUESTS)['tool.timeline-list']['reply']>;

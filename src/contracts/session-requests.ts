@@ -16,21 +16,7 @@ import {
   wideCommand,
   wideQuery,
 } from './request-row.js';
-import {
-  boolean,
-  count,
-  list,
-  mark,
-  named,
-  next,
-  type Output,
-  object,
-  oneOf,
-  place,
-  sequence,
-  string,
-  time,
-} from './schema-fields.js';
+import * as f from './schema-fields.js';
 import { sessionEvent } from './session-events.js';
 import { importedCheckpoint, sessionSettings } from './session-meta-events.js';
 
@@ -66,86 +52,91 @@ const MAX_SPEC = 200_000;
 const MOST_EVENTS = 1000;
 const content = text(10_000);
 const counts = (about: string) => z.record(z.string(), z.number().describe('How many.')).describe(about);
-const session = z.object({ session: sessionView.describe('The session as it is now.'), sequence });
-const exportedEvent = named('ExportedEvent', 'An event of a session with its sequence.', {
-  sequence: place('Its sequence in the log of the session.'),
-  after: place('The sequence that its append expected.').exactOptional(),
+const session = z.object({
+  session: sessionView.describe('The session as it is now.'),
+  sequence: f.sequence,
+});
+const exportedEvent = f.named('ExportedEvent', 'An event of a session with its sequence.', {
+  sequence: f.place('Its sequence in the log of the session.'),
+  after: f.place('The sequence that its append expected.').exactOptional(),
   event: z
-    .object({ type: string('Type of the event.') })
+    .object({ type: f.string('Type of the event.') })
     .catchall(z.unknown().describe('Further fields.'))
     .describe('The event, in the event schemas.'),
 });
 
-const stored = named('StoredCounts', 'How much is stored, by kind.', {
-  events: count('Events.'),
-  dispatches: count('Results as they were published.'),
-  rejected: count('Messages of rejected results.'),
-  snapshots: count('Snapshots.'),
-  prompts: count('Compiled prompts.'),
-  telemetry: count('Records of telemetry.'),
-  index: count('Entries of the index of sessions.'),
-  learnings: count('Proposals, learnings and review demands erased, or losing a source.'),
+const stored = f.named('StoredCounts', 'How much is stored, by kind.', {
+  events: f.count('Events.'),
+  dispatches: f.count('Results as they were published.'),
+  rejected: f.count('Messages of rejected results.'),
+  snapshots: f.count('Snapshots.'),
+  prompts: f.count('Compiled prompts.'),
+  telemetry: f.count('Records of telemetry.'),
+  index: f.count('Entries of the index of sessions.'),
+  learnings: f.count('Proposals, learnings and review demands erased, or losing a source.'),
 });
 
-export type StoredCounts = Output<typeof stored>;
+export type StoredCounts = f.Output<typeof stored>;
 
 const progress = {
-  state: oneOf('counted: dry run; running: the keeper erases it; done: forgotten before.', [
+  state: f.oneOf('counted: dry run; running: the keeper erases it; done: forgotten before.', [
     'counted',
     'running',
     'done',
   ]),
   found: stored.describe('What is stored now.'),
-  forgotten: mark('It had been forgotten before, and nothing was left.'),
+  forgotten: f.mark('It had been forgotten before, and nothing was left.'),
 };
 
-const rule = named('RetentionRule', 'What happens to sessions without activity.', {
-  project: string('Left out for the rule of the whole installation.').exactOptional(),
-  action: oneOf('What happens to a session.', RETENTION_ACTIONS),
-  after: string('Days without activity, such as 90d.').exactOptional(),
-  at: time('When it was set'),
+const rule = f.named('RetentionRule', 'What happens to sessions without activity.', {
+  project: f.string('Left out for the rule of the whole installation.').exactOptional(),
+  action: f.oneOf('What happens to a session.', RETENTION_ACTIONS),
+  after: f.string('Days without activity, such as 90d.').exactOptional(),
+  at: f.time('When it was set'),
 });
 
 const retention = z.object({
-  rules: list('The rules. Without rules everything is kept.', rule),
-  archive: count('Sessions that the rules would archive now.'),
-  forget: count('Sessions that the rules would forget now.'),
+  rules: f.list('The rules. Without rules everything is kept.', rule),
+  archive: f.count('Sessions that the rules would archive now.'),
+  forget: f.count('Sessions that the rules would forget now.'),
 });
 
-export const serviceHealth = named('ServiceHealth', 'Health of one service instance.', {
-  service: string('Name of the service.'),
-  id: string('Id of the instance.'),
-  version: string('Its version.'),
-  requests: count('Requests that it has answered, errors included.'),
-  errorReplies: count('Requests that it has refused or failed.'),
-  host: string('The machine or container that it runs on.').exactOptional(),
+export const serviceHealth = f.named('ServiceHealth', 'Health of one service instance.', {
+  service: f.string('Name of the service.'),
+  id: f.string('Id of the instance.'),
+  version: f.string('Its version.'),
+  requests: f.count('Requests that it has answered, errors included.'),
+  errorReplies: f.count('Requests that it has refused or failed.'),
+  host: f.string('The machine or container that it runs on.').exactOptional(),
   pid: z.int().exactOptional().describe('Its process id there.'),
   uptimeSeconds: z.number().exactOptional().describe('Seconds since it started.'),
-  connected: boolean('Whether it is connected.').exactOptional(),
-  disconnects: count('How often it has lost its connection.').exactOptional(),
-  warnings: count('Warnings that it has logged.').exactOptional(),
-  errors: count('Errors that it has logged.').exactOptional(),
-  lastIncident: object('The last warning or error.', {
-    at: time('When it was'),
-    message: string('What happened.'),
-    code: string('A stable error code.').exactOptional(),
-  }).exactOptional(),
+  connected: f.boolean('Whether it is connected.').exactOptional(),
+  disconnects: f.count('How often it has lost its connection.').exactOptional(),
+  warnings: f.count('Warnings that it has logged.').exactOptional(),
+  errors: f.count('Errors that it has logged.').exactOptional(),
+  lastIncident: f
+    .object('The last warning or error.', {
+      at: f.time('When it was'),
+      message: f.string('What happened.'),
+      code: f.string('A stable error code.').exactOptional(),
+    })
+    .exactOptional(),
   numbers: z
     .record(z.string(), z.unknown().describe('Any JSON value.'))
     .describe('Figures of that service, such as memory, work in flight and repairs.'),
 });
 
-const finding = named('HealthFinding', 'One finding of the doctor.', {
-  check: string('What was checked.'),
-  level: oneOf('warn: works, but not for long or as intended; fail: does not.', ['ok', 'warn', 'fail']),
-  message: string('What was found.'),
-  fix: string('The suggested fix.').exactOptional(),
+const finding = f.named('HealthFinding', 'One finding of the doctor.', {
+  check: f.string('What was checked.'),
+  level: f.oneOf('warn: works, but not for long or as intended; fail: does not.', ['ok', 'warn', 'fail']),
+  message: f.string('What was found.'),
+  fix: f.string('The suggested fix.').exactOptional(),
 });
 
-const missing = named('MissingPart', 'A part of the answer that timed out or failed.', {
-  part: oneOf('The part of the answer.', ['services', 'results', 'findings']),
-  code: string('Why it is missing: a stable error code.'),
-  message: string('Why it is missing, for people.'),
+const missing = f.named('MissingPart', 'A part of the answer that timed out or failed.', {
+  part: f.oneOf('The part of the answer.', ['services', 'results', 'findings']),
+  code: f.string('Why it is missing: a stable error code.'),
+  message: f.string('Why it is missing, for people.'),
 });
 
 export const SESSION_REQUESTS = {
@@ -204,11 +195,9 @@ export const SESSION_REQUESTS = {
       text: text(200)
         .optional()
         .describe('Only sessions with these words, as in title, goal, questions or files.'),
-      status: oneOf('Only sessions that are open, completed, or archived.', [
-        'open',
-        'completed',
-        'archived',
-      ]).optional(),
+      status: f
+        .oneOf('Only sessions that are open, completed, or archived.', ['open', 'completed', 'archived'])
+        .optional(),
       names: z.array(text(64)).max(200, 'must name at most 200').optional().describe('Only these sessions.'),
       active: flag.describe('Only open sessions with an event within 24 hours.'),
       olderThan: z
@@ -237,19 +226,19 @@ export const SESSION_REQUESTS = {
     { cli: 'session telemetry' },
     {},
     z.object({
-      session: string('The session.'),
-      sequence: place('Session sequence that the answer reflects.'),
+      session: f.string('The session.'),
+      sequence: f.place('Session sequence that the answer reflects.'),
       dispatches: counts('Counted results by role, and rejected ones.'),
       rejections: counts('Kept rejected results by error code, of the newest 1,000.'),
-      approvalLoops: count('How often tasks were reviewed without an approval.'),
-      rebuilds: count('How often the plan was read again.'),
-      compiles: count('Prompts compiled.'),
+      approvalLoops: f.count('How often tasks were reviewed without an approval.'),
+      rebuilds: f.count('How often the plan was read again.'),
+      compiles: f.count('Prompts compiled.'),
       errors: counts('Requests for prompts that were refused or failed, by error code.'),
       ledgerModes: counts('Prompts by ledger mode.'),
       fallbacks: counts('Prompts without the progress ledger, by reason.'),
-      shortened: count('Prompts that left something out to fit their budget.'),
-      tokensWanted: count('Tokens of all prompts if nothing had been left out.'),
-      tokensUsed: count('Tokens of all prompts.'),
+      shortened: f.count('Prompts that left something out to fit their budget.'),
+      tokensWanted: f.count('Tokens of all prompts if nothing had been left out.'),
+      tokensUsed: f.count('Tokens of all prompts.'),
       retrievalMs: z
         .number()
         .describe('Time from request to reply, in milliseconds, of all prompts together.'),
@@ -261,19 +250,20 @@ export const SESSION_REQUESTS = {
     { cli: 'status' },
     { brief: flag.describe('Only services and results, without findings, which is cheap.') },
     z.object({
-      at: time('When it was asked'),
-      services: list('Every instance of every service that answered.', serviceHealth),
-      results: object('Results by what has become of them.', {
-        stored: count('Stored results.'),
-        waiting: count('Results among them that are not folded yet.'),
-        rejected: count('Messages of rejected results.'),
-      }).exactOptional(),
-      findings: list(
-        "Findings of the doctor's read-only checks; up to 30 seconds old.",
-        finding,
-      ).exactOptional(),
-      findingsAt: time('When the doctor looked').exactOptional(),
-      missing: list('Parts that timed out or failed, and why.', missing),
+      at: f.time('When it was asked'),
+      services: f.list('Every instance of every service that answered.', serviceHealth),
+      results: f
+        .object('Results by what has become of them.', {
+          stored: f.count('Stored results.'),
+          waiting: f.count('Results among them that are not folded yet.'),
+          rejected: f.count('Messages of rejected results.'),
+        })
+        .exactOptional(),
+      findings: f
+        .list("Findings of the doctor's read-only checks; up to 30 seconds old.", finding)
+        .exactOptional(),
+      findingsAt: f.time('When the doctor looked').exactOptional(),
+      missing: f.list('Parts that timed out or failed, and why.', missing),
     }),
   ),
   'tool.session-export': query(
@@ -281,11 +271,11 @@ export const SESSION_REQUESTS = {
     { cli: 'session export', agents: false },
     { cursor },
     z.object({
-      session: string('Name of the session.'),
-      events: list('The events, the oldest first: as many as fit one reply.', exportedEvent),
-      skipped: count('Messages in between that this version cannot read as events.'),
-      sequence: place('Sequence of the newest event at the first page; paging ends there.'),
-      next,
+      session: f.string('Name of the session.'),
+      events: f.list('The events, the oldest first: as many as fit one reply.', exportedEvent),
+      skipped: f.count('Messages in between that this version cannot read as events.'),
+      sequence: f.place('Sequence of the newest event at the first page; paging ends there.'),
+      next: f.next,
     }),
   ),
   'tool.session-import': command(
@@ -302,8 +292,8 @@ export const SESSION_REQUESTS = {
       from: z.int().nonnegative().default(0).describe('Number of events of the history before these.'),
     },
     z.object({
-      session: string('Name of the session.'),
-      sequence: place('Sequence of the newest event that the import stored; 0 for none.'),
+      session: f.string('Name of the session.'),
+      sequence: f.place('Sequence of the newest event that the import stored; 0 for none.'),
     }),
   ),
   'tool.session-forget': command(
@@ -314,7 +304,7 @@ export const SESSION_REQUESTS = {
       dryRun: flag.describe('Only count what would be erased.'),
       withLearnings: flag.describe('Also remove accepted learnings that only this session supports.'),
     },
-    z.object({ session: string('Name of the session.'), ...progress }),
+    z.object({ session: f.string('Name of the session.'), ...progress }),
   ),
   'tool.retention-show': wideQuery(
     'show the rules of retention, and what they would do now',
@@ -327,7 +317,7 @@ export const SESSION_REQUESTS = {
     { cli: 'admin retention set', example: { action: 'archive', after: '90d' }, agents: false },
     {
       project: sessionName.optional().describe('Only for sessions of this project.'),
-      action: oneOf('archive, forget or keep; remove deletes the rule.', [...RETENTION_ACTIONS, 'remove']),
+      action: f.oneOf('archive, forget or keep; remove deletes the rule.', [...RETENTION_ACTIONS, 'remove']),
       after: z
         .string()
         .regex(DAYS_PATTERN, 'must be a number of days, such as 90d')
@@ -339,6 +329,6 @@ export const SESSION_REQUESTS = {
   ),
 } as const;
 
-export type ServiceHealth = Output<typeof serviceHealth>;
-export type HealthFinding = Output<typeof finding>;
-export type MissingPart = Output<typeof missing>;
+export type ServiceHealth = f.Output<typeof serviceHealth>;
+export type HealthFinding = f.Output<typeof finding>;
+export type MissingPart = f.Output<typeof missing>;

@@ -1,18 +1,7 @@
 import { z } from 'zod';
 import { compacted } from './replies/compile-reply.js';
 import { cursor, limit, ofSession, query, sessionName } from './request-row.js';
-import {
-  count,
-  list,
-  named,
-  next,
-  type Output,
-  place,
-  sequence,
-  string,
-  strings,
-  time,
-} from './schema-fields.js';
+import * as f from './schema-fields.js';
 import { pinnedText, storedEntry, traceKey } from './trace-entry.js';
 
 export const MAX_ENTRIES = 500;
@@ -39,15 +28,15 @@ export const TRACE_REQUESTS = {
     'publish trace',
     traceAppendRequest,
     z.object({
-      appended: count('Entries that were stored.'),
-      malformed: list(
+      appended: f.count('Entries that were stored.'),
+      malformed: f.list(
         'Entries that could not be read.',
         z.object({
-          index: count('Index in the request.'),
-          message: string('The problem.'),
+          index: f.count('Index in the request.'),
+          message: f.string('The problem.'),
         }),
       ),
-      sequence,
+      sequence: f.sequence,
     }),
   ),
   'trace.compact': ofSession(
@@ -61,11 +50,11 @@ export const TRACE_REQUESTS = {
     z.object({
       summary: z.string().nullable().describe('The compacted history; null below the threshold.'),
       compacted: compacted.describe('The size of the summary; null below the threshold.'),
-      recent: strings('Entries since, one line each.'),
-      total: count('Entries of the intent.'),
-      malformed: count('Entries of the whole session that could not be read.'),
-      withoutIntent: count('Entries of the whole session that named no intent.'),
-      sequence,
+      recent: f.strings('Entries since, one line each.'),
+      total: f.count('Entries of the intent.'),
+      malformed: f.count('Entries of the whole session that could not be read.'),
+      withoutIntent: f.count('Entries of the whole session that named no intent.'),
+      sequence: f.sequence,
     }),
   ),
   'trace.get': ofSession(
@@ -75,8 +64,8 @@ export const TRACE_REQUESTS = {
     traceGetRequest,
     z.object({
       entry: storedEntry.describe('The newest entry with the id, as its event stores it.'),
-      at: time('When its event was written'),
-      sequence: place('Sequence of its event.'),
+      at: f.time('When its event was written'),
+      sequence: f.place('Sequence of its event.'),
     }),
   ),
   'trace.pin': ofSession(
@@ -86,7 +75,7 @@ export const TRACE_REQUESTS = {
     traceGetRequest,
     z.object({
       pinned: pinnedText.describe('The new constraint of the intent.'),
-      sequence: place('Sequence of its event.'),
+      sequence: f.place('Sequence of its event.'),
     }),
   ),
   'tool.trace-list': query(
@@ -94,24 +83,24 @@ export const TRACE_REQUESTS = {
     { cli: 'log' },
     { limit: limit(200, 50), cursor },
     z.object({
-      intents: list(
+      intents: f.list(
         'Remembered intents, the most recent first.',
-        named('IntentListed', 'An intent with a trace.', {
-          id: string('Id of the intent.'),
-          entries: count('Number of its entries.'),
-          compacted: count('Entries that its summary stands for.'),
-          blocks: count('Blocks in which they were compacted.'),
-          request: string('What was asked for, up to 300 characters.').exactOptional(),
-          last: string('Its newest entry in one line, if that is not compacted yet.').exactOptional(),
+        f.named('IntentListed', 'An intent with a trace.', {
+          id: f.string('Id of the intent.'),
+          entries: f.count('Number of its entries.'),
+          compacted: f.count('Entries that its summary stands for.'),
+          blocks: f.count('Blocks in which they were compacted.'),
+          request: f.string('What was asked for, up to 300 characters.').exactOptional(),
+          last: f.string('Its newest entry in one line, if that is not compacted yet.').exactOptional(),
         }),
       ),
-      total: count('All of them.'),
-      next,
-      sequence,
+      total: f.count('All of them.'),
+      next: f.next,
+      sequence: f.sequence,
     }),
   ),
 } as const;
 
-export type TracesListed = Output<(typeof TRACE_REQUESTS)['tool.trace-list']['reply']>;
-export type TraceAppended = Output<(typeof TRACE_REQUESTS)['trace.append']['reply']>;
-export type TraceFound = Output<(typeof TRACE_REQUESTS)['trace.get']['reply']>;
+export type TracesListed = f.Output<(typeof TRACE_REQUESTS)['tool.trace-list']['reply']>;
+export type TraceAppended = f.Output<(typeof TRACE_REQUESTS)['trace.append']['reply']>;
+export type TraceFound = f.Output<(typeof TRACE_REQUESTS)['trace.get']['reply']>;
