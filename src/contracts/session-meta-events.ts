@@ -49,7 +49,7 @@ export const sessionSettings = z
 
 export type SessionSettings = z.output<typeof sessionSettings>;
 
-export const NOTE_TYPES = ['learning', 'stuck', 'tip', 'decision'] as const;
+export const NOTE_TYPES = ['learning', 'stuck', 'tip', 'decision', 'rule'] as const;
 export type NoteType = (typeof NOTE_TYPES)[number];
 
 const noteKey = z

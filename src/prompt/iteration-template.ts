@@ -11,7 +11,7 @@ const TASKS_ON = {
 \`{{binary}} tool task-depends --session {{session}} --id TASK_ID --depends-on OTHER_ID\``,
     words: `AGENT is your name; TASK_ID, OTHER_ID and MSG_ID are the ids in
 brackets below; "description", "text", "why" and the like are your own words; STATUS is remaining, in_progress, completed,
-blocked or cancelled; N is 0 (critical) to 4 (backlog); TYPE is learning, stuck, tip or decision.`,
+blocked or cancelled; N is 0 (critical) to 4 (backlog); TYPE is learning, stuck, tip, decision or rule.`,
     failing: `- Do NOT mark the task completed`,
     fix: `- Either fix it, or mark the task blocked with a reason`,
     blocked: `- Mark it blocked: \`{{binary}} tool task-status --session {{session}} --id TASK_ID --status blocked --reason "why"\`
@@ -25,7 +25,7 @@ blocked or cancelled; N is 0 (critical) to 4 (backlog); TYPE is learning, stuck,
     commands: `### Plan
 \`{{binary}} status {{session}} --task TASK_ID\``,
     words: `TASK_ID and MSG_ID are the ids in brackets below;
-"text", "what you did" and the like are your own words; TYPE is learning, stuck, tip or decision.`,
+"text", "what you did" and the like are your own words; TYPE is learning, stuck, tip, decision or rule.`,
     failing: '- Do NOT tick the line of the task',
     fix: '- Either fix it, or say in the summary what fails',
     blocked: `- Leave its line unticked, and add a note: \`{{binary}} tool note-add --session {{session}} --type stuck --content "why"\``,

@@ -106,6 +106,7 @@ export function evolveNotebook(state: SessionState, event: NotebookEvent, sequen
 
 const RELATION: { readonly [Type in NoteType]: string } = {
   decision: RELATIONS.decided,
+  rule: RELATIONS.rule,
   learning: RELATIONS.found,
   stuck: RELATIONS.failed,
   tip: RELATIONS.noted,
@@ -114,6 +115,7 @@ const RELATION: { readonly [Type in NoteType]: string } = {
 const NOTE_ROLE = rolesOf('note')[0] as Role;
 const TAGS: { readonly [Type in NoteType]?: readonly SessionFactTag[] } = {
   decision: ['decision'],
+  rule: ['convention'],
   stuck: ['error'],
 };
 

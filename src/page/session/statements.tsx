@@ -184,6 +184,7 @@ function Statement(props: {
 
 const SAYS = [
   { value: 'decision', label: 'decision' },
+  { value: 'rule', label: 'rule' },
   { value: 'learning', label: 'found' },
   { value: 'stuck', label: 'failed' },
   { value: 'tip', label: 'note' },

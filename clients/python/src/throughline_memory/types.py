@@ -4,7 +4,7 @@ from typing import Any, Literal, NotRequired, TypedDict
 
 Role = Literal["implementer", "reviewer", "observer"]
 TaskStatus = Literal["remaining", "in_progress", "completed", "blocked", "cancelled"]
-NoteType = Literal["learning", "stuck", "tip", "decision"]
+NoteType = Literal["learning", "stuck", "tip", "decision", "rule"]
 ErrorCode = Literal["marker_missing", "json_parse_failed", "schema_invalid", "stored_reply", "subject_invalid", "too_large", "rate_limited", "deliveries_exhausted", "token_invalid", "limit_reached", "not_caught_up", "dispatch_rejected", "session_forgotten", "session_exists", "not_found", "ambiguous", "duplicate", "near_duplicate", "already_decided", "project_bound", "cycle", "open_tasks", "open_fixes", "session_completed", "session_archived", "summary_exists", "template_invalid", "prompt_overflow", "progress_ledger_missing_tasks", "progress_ledger_parse_failed", "plan_too_long", "progress_ledger_incomplete", "conflict", "unavailable", "store_full", "store_in_use", "store_unusable", "auth_failed", "tls_failed", "permission_denied", "server_unsupported", "server_missing", "config_invalid", "not_connected", "usage", "reply_invalid", "internal"]
 
 
@@ -498,7 +498,7 @@ class NoteAddRequest(TypedDict):
 
     content: str
     """The text."""
-    type: NotRequired[Literal["learning", "stuck", "tip", "decision"]]
+    type: NotRequired[Literal["learning", "stuck", "tip", "decision", "rule"]]
     """The kind of note."""
     by: NotRequired[str]
     """Who says it."""
@@ -519,7 +519,7 @@ class Note(TypedDict):
     """Id of the note, such as NOT-1."""
     content: str
     """The text."""
-    type: Literal["learning", "stuck", "tip", "decision"]
+    type: Literal["learning", "stuck", "tip", "decision", "rule"]
     """The kind of note."""
     created_at: str
     """When it was written, ISO 8601 in UTC."""
@@ -549,7 +549,7 @@ class NoteEditRequest(TypedDict):
     """Its id: TAS-12, tas-12, 12, or a unique prefix."""
     content: NotRequired[str]
     """The text."""
-    type: NotRequired[Literal["learning", "stuck", "tip", "decision"]]
+    type: NotRequired[Literal["learning", "stuck", "tip", "decision", "rule"]]
     """The kind of note."""
     person: NotRequired[Literal[True]]
     """A person does, and not an agent or a program."""
@@ -587,7 +587,7 @@ class NoteDeleteReply(TypedDict):
 class NoteListRequest(TypedDict):
     """List the notes."""
 
-    type: NotRequired[Literal["learning", "stuck", "tip", "decision"]]
+    type: NotRequired[Literal["learning", "stuck", "tip", "decision", "rule"]]
     """The kind of note."""
 
 
@@ -1972,7 +1972,7 @@ class SessionImportRequestHistory14Data(TypedDict):
     """Id of the note, such as NOT-1."""
     content: str
     """The text."""
-    type: Literal["learning", "stuck", "tip", "decision"]
+    type: Literal["learning", "stuck", "tip", "decision", "rule"]
     """The kind of note."""
     iteration: int
     """Number of the iteration that was running; 0 before the first."""
@@ -2003,7 +2003,7 @@ class SessionImportRequestHistory15Data(TypedDict):
     """Id of the note, such as NOT-1."""
     content: NotRequired[str]
     """The text."""
-    type: NotRequired[Literal["learning", "stuck", "tip", "decision"]]
+    type: NotRequired[Literal["learning", "stuck", "tip", "decision", "rule"]]
     """The kind of note."""
 
 

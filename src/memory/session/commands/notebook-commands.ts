@@ -1,6 +1,7 @@
 import type { Refusal } from '../../../contracts/event.js';
 import { RELATIONS } from '../../../contracts/relations.js';
 import type { ToolArguments } from '../../../contracts/requests.js';
+import type { NoteType } from '../../../contracts/session-meta-events.js';
 import { questionKey, type TaskLedger } from '../../../ledger/task-ledger.js';
 import { defined } from '../../../shared/collections.js';
 import { nearIdsHint } from '../../../shared/nearest-name.js';
@@ -30,10 +31,16 @@ import {
 const GO_ON = 'go on in a new session';
 const FEWER_NOTES = 'delete outdated ones with note-delete';
 
+/** A labelled line says its type, as in the message of an agent. */
+const LABELLED = /^(?<label>decided|rule|found|failed)\s*[:：]\s*(?<said>\S[\s\S]*)$/i;
+const TYPE_OF: Readonly<Record<string, NoteType>> = { decided: 'decision', rule: 'rule', failed: 'stuck' };
+
 export function addNote(
   state: SessionState,
-  { content, type, by: named, person, ...scope }: ToolArguments<'note-add'>,
+  { content: whole, type: chosen, by: named, person, ...scope }: ToolArguments<'note-add'>,
 ): Decision {
+  const { label = '', said: content = whole } = (chosen === 'learning' && LABELLED.exec(whole)?.groups) || {};
+  const type = TYPE_OF[label.toLowerCase()] ?? chosen;
   const number = state.notebook.lastNote + 1;
   const [id, ref] = [`NOT-${number}`, `N${number}`];
   const by = person && speakerOf({ by: named, person });
@@ -44,14 +51,14 @@ export function addNote(
     ...holdsIn,
   };
   const inWords = factsOf(state).inWordsOf({ ...fact, sourceTaskId: ref });
-  const said = inWords.find(
+  const known = inWords.find(
     (older) =>
       older.validTo === undefined &&
       oneSpelling(older.note?.content ?? '') === oneSpelling(content) &&
       !outranks(fact, older) &&
       isSameScope(fact, older),
   );
-  if (said?.note !== undefined) return answer(showingNote(said.note.id));
+  if (known?.note !== undefined) return answer(showingNote(known.note.id));
   const notes = notesOf(state);
   const refusal =
     withdrawn(person, inWords) ??

@@ -32,9 +32,18 @@ describe('note-add', () => {
     expect(played.view('note-list', {})).toMatchObject({ notes: [{ id: 'NOT-2' }, { id: 'NOT-3' }] });
   });
 
+  it.each([
+    ['Decided: Use dayjs', { type: 'decision', content: 'Use dayjs' }],
+    ['rule： Never touch legacy/', { type: 'rule', content: 'Never touch legacy/' }],
+    ['Failed: Express 5', { type: 'stuck', content: 'Express 5' }],
+    ['Decided:', { type: 'learning', content: 'Decided:' }],
+  ])('note-add reads the type of a labelled line: %s', (content, data) => {
+    expect(new Played().when('note-add', { content })).toMatchObject({ event: { data } });
+  });
+
   it('note-add refuses any other type, and an empty note', () => {
     expect(() => argumentsOf('note-add', { content: 'x', type: 'rant' })).toThrow(
-      /^type is "rant": use one of learning, stuck, tip, decision$/,
+      /^type is "rant": use one of learning, stuck, tip, decision, rule$/,
     );
     expect(() => argumentsOf('note-add', { content: ' ' })).toThrow(/^content: .*must not be empty/);
   });
