@@ -3,7 +3,7 @@ import { ThroughlineError, usageError } from '../contracts/errors.js';
 import { flag } from '../contracts/request-row.js';
 import { REQUESTS, type ToolReply } from '../contracts/requests.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
-import { claimedBy } from '../shared/wire-words.js';
+import { claimedBy, speakerIn } from '../shared/wire-words.js';
 import { answerCommand as answering } from '../work/task-step.js';
 import type { Command, Flags, Texts } from './cli-command.js';
 import { cliOf, note, noteIfMisspelled, out, sessionOf, withClient } from './command-context.js';
@@ -69,14 +69,15 @@ function addMove(task: Command): void {
       await withClient(cli, async (client) => {
         const { task: old } = await client.tools.taskNext({ session: from, id });
         if (old === null) throw usageError(`${id} is a task of the plan, which no other session follows`);
-        const { content, priority, status, reason, claimed_by: agent } = old;
+        const { content, priority, status, reason, by, claimed_by: agent } = old;
         if (agent !== undefined && status === 'in_progress')
           throw new ThroughlineError(
             'conflict',
             `${old.id} is ${claimedBy(agent)}: let it finish, or release it`,
           );
         await openInFolder(cli, to, client);
-        const added = await client.tools.taskAdd({ session: to, content, priority, status });
+        const author = by === undefined ? {} : speakerIn(by);
+        const added = await client.tools.taskAdd({ session: to, content, priority, status, ...author });
         if (added.created) note(`-- created session ${to}`);
         if (added.created) await noteIfMisspelled(to, client, true);
         if (reason !== undefined)

@@ -90,6 +90,17 @@ export function leftBy(by: string | undefined): string {
   return by === undefined ? '' : ` from ${quoted(by)}`;
 }
 
+/** Names an agent that speaks: the name is a claim. */
+export function agentText(name: string): string {
+  return `an agent (${name})`;
+}
+
+/** Returns who spoke, as a request names it, from the words of an event. */
+export function speakerIn(by: string): { by: string; person?: true } {
+  const [, agent] = /^an agent \((.*)\)$/s.exec(by) ?? [];
+  return agent === undefined ? { by, person: true } : { by: agent };
+}
+
 /** Names who claims a task: the name that an agent gives may be a person's. */
 export function claimedBy(agent: string): string {
   return `claimed by agent ${quoted(agent)}`;

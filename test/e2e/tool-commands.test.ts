@@ -220,7 +220,9 @@ describe('the reading commands', () => {
     const [from, to] = [newSession('from'), newSession('to')];
     await run('task', 'add', 'Keep the order', '-s', from, '--priority', '1');
     const moved = await up.cli(['task', 'move', '1', '--session', to, '--from', from]);
-    expect(moved.stdout).toBe('TAS-1 P1 pending Keep the order\n');
+    expect(moved.stdout).toBe(
+      'TAS-1 P1 pending from an agent (a command without a terminal): Keep the order\n',
+    );
     expect(moved.stderr).toMatch(new RegExp(`created session ${to}\n[^]*restore TAS-1 -s ${from}" brings`));
     expect(await run('task', 'ls', from)).not.toContain('Keep the order');
   });

@@ -94,9 +94,27 @@ type Checkpoint = LearningEventOf<'checkpoint'>;
 /** Larger than any state, so anything beyond is damaged. */
 const MAX_UNPACKED = 256 * 1024 * 1024;
 
-export function learningsCheckpoint(state: LearningState, change = <Value>(json: Value) => json) {
-  const text = JSON.stringify(change(JSON.parse(encodeLearnings(state, state.lastEventAt))));
-  return { state: gzipSync(text).toString('base64') };
+export function learningsCheckpoint(state: LearningState) {
+  return { state: gzipSync(encodeLearnings(state, state.lastEventAt)).toString('base64') };
+}
+
+/** Overwrites an erased text. What repeated it is rejected or retracted: a mark is nothing to learn. */
+export function withoutText(
+  state: LearningState,
+  overwrite: <Value>(value: Value) => Value,
+  decision: Required<Pick<Proposal, 'decidedAt' | 'decidedBy'>>,
+): LearningState {
+  const json = overwrite(JSON.parse(encodeLearnings(state, state.lastEventAt)));
+  const decoded = decodeLearnings(state.project, JSON.stringify(json));
+  if (!decoded.ok) throw new Error(`learnings of ${state.project}: ${decoded.reason}`);
+  const { proposals, active } = decoded.state;
+  for (const [id, record] of proposals) {
+    if (record.content === state.proposals.get(id)?.content) continue;
+    const isActive = active.delete(id);
+    if (!isActive && record.status !== 'pending') continue;
+    proposals.set(id, { ...record, ...decision, status: isActive ? 'retracted' : 'rejected' });
+  }
+  return decoded.state;
 }
 
 export function restoreLearnings(state: LearningState, { data }: Checkpoint): void {

@@ -2,10 +2,11 @@ import { ThroughlineError } from '../../contracts/errors.js';
 import type { SessionEvent } from '../../contracts/session-events.js';
 import type { Clock } from '../../engine/ports/logger-and-clock.js';
 import { foundFact } from '../../memory/facts/found-facts.js';
-import { learningsCheckpoint } from '../../memory/learnings/learnings-snapshot.js';
+import { learningsCheckpoint, withoutText } from '../../memory/learnings/learnings-snapshot.js';
+import type { LearningState } from '../../memory/learnings/learnings-state.js';
 import { refuseArchived } from '../../memory/session/commands/lifecycle-commands.js';
 import { answer, append } from '../../memory/session/commands/session-decision.js';
-import { erasedState, markOf, type Overwrite, overwriting } from '../../memory/session/erased-state.js';
+import { erasedState, markOf, overwriting } from '../../memory/session/erased-state.js';
 import { sessionFigures } from '../../memory/session/plan-status.js';
 import type { SessionState } from '../../memory/session/session-state.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
@@ -42,7 +43,9 @@ export function createEraseTool(ports: ErasePorts): Handler<'tool.fact-erase'> {
       );
     const at = clock();
     const overwrite = overwriting(object, markOf(by, at));
-    if (!retracted?.erased) await eraseInLearnings(ports, overwrite);
+    const withoutIt = (learnings: LearningState) =>
+      withoutText(learnings, overwrite, { decidedAt: at, decidedBy: by });
+    if (!retracted?.erased) await eraseInLearnings(ports, withoutIt);
     // The statement of a command only counts behind a result.
     const source = note === undefined && given === undefined ? sourceSequence : undefined;
     const [events, dispatches, copies]: [number[], number[], SessionEvent[]] = [[], [], []];
@@ -77,7 +80,7 @@ export function createEraseTool(ports: ErasePorts): Handler<'tool.fact-erase'> {
     for (const copy of copies) await log.append(session, copy);
     if (erased !== undefined) await eraser.eraseSome(session, erased);
     // A proposal that was on its way.
-    await eraseInLearnings(ports, overwrite);
+    await eraseInLearnings(ports, withoutIt);
     const { folded } = await reader.load(session);
     await writer.write(folded);
     const { sequence, lastEventAt } = folded.state;
@@ -90,13 +93,13 @@ export function createEraseTool(ports: ErasePorts): Handler<'tool.fact-erase'> {
 /** Proposals repeat the words of notes. As when a session is forgotten, a checkpoint replaces the log of the project. */
 async function eraseInLearnings(
   { learnings, projects, inBackground, eraser }: ErasePorts,
-  overwrite: Overwrite,
+  withoutIt: (state: LearningState) => LearningState,
 ): Promise<void> {
   for (const project of await learnings.projects()) {
     const { state } = (await projects.load(project)).folded;
-    if (learningsCheckpoint(state, overwrite).state === learningsCheckpoint(state).state) continue;
+    if (learningsCheckpoint(withoutIt(state)).state === learningsCheckpoint(state).state) continue;
     const newest = await checkpointProject(inBackground, project, (now) =>
-      learningsCheckpoint(now, overwrite),
+      learningsCheckpoint(withoutIt(now)),
     );
     await eraser.eraseLearnings(project, newest);
   }

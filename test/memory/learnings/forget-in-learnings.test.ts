@@ -6,12 +6,14 @@ import {
   encodeLearnings,
   learningsCheckpoint,
   withoutSession,
+  withoutText,
 } from '../../../src/memory/learnings/learnings-snapshot.js';
 import {
   emptyLearnings,
   type LearningState,
   learningOf,
 } from '../../../src/memory/learnings/learnings-state.js';
+import { overwriting } from '../../../src/memory/session/erased-state.js';
 import { proposal } from '../../support/learnings.js';
 import * as fc from '../../support/properties.js';
 import { histories } from './histories.js';
@@ -73,6 +75,24 @@ describe('forgetting a session in learnings', () => {
     expect([...rest.observations]).toEqual([['dddddddddddd', { ...observed, evidence: [from('other', 2)] }]]);
     expect(withoutSession(rest, 'gone', KEEP).changed).toBe(0);
   });
+});
+
+test('what repeats an erased text is rejected, retracted once it was accepted, and all else stays', () => {
+  const said = proposal({ id: 'aaaaaaaaaaaa', content: 'Remember: use MAGPIE' });
+  const learned = proposal({ id: 'bbbbbbbbbbbb', content: 'use MAGPIE', status: 'accepted' });
+  const other = proposal({ id: 'cccccccccccc', content: 'use tabs' });
+  const state = withEntries(said, learned, other);
+  state.active.set(learned.id, learningOf(learned));
+  const decision = { decidedAt: AT, decidedBy: 'ann' };
+
+  const rest = withoutText(state, overwriting('use MAGPIE', 'erased'), decision);
+
+  expect([...rest.proposals.values()]).toEqual([
+    { ...said, ...decision, content: 'Remember: erased', status: 'rejected' },
+    { ...learned, ...decision, content: 'erased', status: 'retracted' },
+    other,
+  ]);
+  expect(rest.active.size).toBe(0);
 });
 
 test('a checkpoint folds into the state that it carries, whatever was folded before, and no word of the session is left', () => {

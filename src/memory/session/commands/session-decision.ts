@@ -8,7 +8,7 @@ import {
 } from '../../../contracts/event.js';
 import type { SessionEvent } from '../../../contracts/session-events.js';
 import { named } from '../../../shared/text.js';
-import { UNNAMED } from '../../../shared/wire-words.js';
+import { agentText, UNNAMED } from '../../../shared/wire-words.js';
 import { currentNumber, openNumber } from '../iterations.js';
 import type { SessionState } from '../session-state.js';
 
@@ -110,5 +110,5 @@ export interface Speaker {
 
 /** Names who speaks in an event: no name that an agent or a program claims stands alone. */
 export function speakerOf({ by, person }: Speaker): string {
-  return person ? (by ?? UNNAMED) : `an agent (${by ?? 'without a name'})`;
+  return person ? (by ?? UNNAMED) : agentText(by ?? 'without a name');
 }
