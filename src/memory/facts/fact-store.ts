@@ -100,7 +100,7 @@ export class InMemorySessionFactStore {
       const retracted = this.#retractionOf(fact);
       const closer = retracted === undefined ? (this.#endBySaid(fact) ?? this.#closerOf(fact)) : undefined;
       this.#put(retracted ?? (closer === undefined ? fact : closed(fact, closer)));
-      if (!endsWithTask(fact)) this.#closeGroup(fact, again);
+      if (!endsWithTask(fact)) this.#closeGroup(retracted ?? fact, again);
       if (isOutcome(fact)) this.#closeOpen(fact);
     }
     this.#closeDone(facts);
@@ -514,7 +514,9 @@ export class InMemorySessionFactStore {
   }
 
   #replaces(newer: SessionFact, older: SessionFact): boolean {
-    return replaces(newer, older) && !this.#areApart(newer, older);
+    // What was corrected does not end its correction.
+    const isCorrection = newer.retracted !== undefined && newer.retracted.instead === (older.ref ?? older.id);
+    return !isCorrection && replaces(newer, older) && !this.#areApart(newer, older);
   }
 
   #closeOpen(outcome: SessionFact): void {

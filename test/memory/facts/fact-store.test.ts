@@ -370,6 +370,18 @@ describe('retracted facts', () => {
     }
   });
 
+  it('a correction holds, however often what it corrected is stated, before or after', () => {
+    const statement = (at: number, more: Partial<SessionFact> = {}) =>
+      fact({ ...port, relation: 'decided', sourceSequence: at, ref: `M${at}`, ...more });
+    const corrected = statement(2, { ref: 'M2v2', object: '9464', corrects: statement(2).id });
+    for (const [before, after] of [[[2, 3], []], [[2], [3, 4]], [[2, 3], [4]]] as const) {
+      const store = storeOf(...before.map((at) => [statement(at)]));
+      store.retract(statement(2), { ...by, agent: true }, corrected);
+      for (const at of after) store.add([statement(at)]);
+      expect(store.getValid().map(({ ref }) => ref)).toEqual(['M2v2']);
+    }
+  });
+
   it('a correction that was made twice ends each time that the first text is restored', () => {
     const store = storeOf([port]);
     const again = { ...by, after: port.sourceSequence };
