@@ -374,7 +374,11 @@ describe('retracted facts', () => {
     const statement = (at: number, more: Partial<SessionFact> = {}) =>
       fact({ ...port, relation: 'decided', sourceSequence: at, ref: `M${at}`, ...more });
     const corrected = statement(2, { ref: 'M2v2', object: '9464', corrects: statement(2).id });
-    for (const [before, after] of [[[2, 3], []], [[2], [3, 4]], [[2, 3], [4]]] as const) {
+    for (const [before, after] of [
+      [[2, 3], []],
+      [[2], [3, 4]],
+      [[2, 3], [4]],
+    ] as const) {
       const store = storeOf(...before.map((at) => [statement(at)]));
       store.retract(statement(2), { ...by, agent: true }, corrected);
       for (const at of after) store.add([statement(at)]);
