@@ -19,9 +19,6 @@ const MAY_NAME_A_ROLE = new Set([
   'cli/import-git.ts',
   // The agent of the story is an implementer.
   'cli/demo-command.ts',
-  'cli/import-git.ts',
-  // The agent of the story is an implementer.
-  'cli/demo-command.ts',
   // Who works is an implementer, unless something says otherwise.
   'agents/hooks/carry-out.ts',
   'agents/mcp/report-tool.ts',
@@ -84,12 +81,7 @@ describe.each(ROLES)('a result of an %s', (role) => {
   it('a result may carry facts in words, each once, and none that passes for an outcome', () => {
     const [verdict] = verdicts;
     const said = verdictField === undefined ? {} : { [verdictField]: verdict };
-    const fact = {
-      subject: 'src/db.ts',
-      relation: 'uses',
-      object: 'transactions',
-      tags: ['decision' as const],
-    };
+    const fact = { subject: 'src/db.ts', relation: 'uses', object: 'SQLite', tags: ['decision' as const] };
     const event = recorded(1, returned(role, { ...said, facts: [fact, fact] }));
     expect(event.data.facts.filter(({ relation }) => relation === 'uses')).toEqual([fact]);
     for (const relation of ['must_fix', 'issue', 'reviewed_as', 'completed_with', 'test_result', 'summary']) {

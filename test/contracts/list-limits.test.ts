@@ -32,23 +32,11 @@ describe('a list of a request', () => {
   });
 
   const million = Array.from({ length: 250_000 }, () => 'a');
-  it.each<[string, z.ZodType, object, string, number]>([
-    [
-      'dependsOn',
-      z.object(REQUESTS['tool.task-add'].shape),
-      { content: 'a', dependsOn: million },
-      'dependsOn',
-      200,
-    ],
-    [
-      'tags of a prompt',
-      compileRequest,
-      { session: 's', taskId: '1', taskPrompt: 'p', tags: million },
-      'tags',
-      20,
-    ],
-    ['entries', REQUESTS['trace.append'].request, { session: 's', entries: million }, 'entries', 500],
-  ])('a list of a MiB is refused by its length alone: %s', (_, schema, request, path, limit) => {
+  it.each<[string, z.ZodType, object, number]>([
+    ['dependsOn', z.object(REQUESTS['tool.task-add'].shape), { content: 'a', dependsOn: million }, 200],
+    ['tags', compileRequest, { session: 's', taskId: '1', taskPrompt: 'p', tags: million }, 20],
+    ['entries', REQUESTS['trace.append'].request, { session: 's', entries: million }, 500],
+  ])('a list of a MiB is refused by its length alone: %s', (path, schema, request, limit) => {
     const refused = () => checkedBy(schema, request);
     expect(refused).toThrow(
       expect.objectContaining({

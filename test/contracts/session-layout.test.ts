@@ -63,27 +63,14 @@ describe('the names of a layout', () => {
 
   it('a shard is known by the name of its stream, and no other stream is one', () => {
     for (const shard of [0, 7, 63, MAX_SHARDS - 1]) expect(shardOfStream(shardStream(shard))).toBe(shard);
-    for (const name of [
-      'SESSION_07',
-      'SESSIONS_',
-      'SESSIONS_7',
-      'SESSIONS_0G',
-      'SESSIONS_007',
-      'XSESSIONS_07',
-    ]) {
+    for (const name of 'SESSION_07 SESSIONS_ SESSIONS_7 SESSIONS_0G SESSIONS_007 XSESSIONS_07'.split(' ')) {
       expect(shardOfStream(name)).toBeUndefined();
     }
   });
 
   it('a session is known by the subject of its events', () => {
     expect(sessionOfSubject('session.demo.fact.recorded')).toBe('demo');
-    for (const subject of [
-      'session.demo',
-      'session.',
-      'sessions.07.demo.x',
-      'dispatch.demo.reviewer',
-      'session.*.x',
-    ]) {
+    for (const subject of ['session.demo', 'session.', 'sessions.07.a.x', 'dispatch.demo.x', 'session.*.x']) {
       expect(sessionOfSubject(subject)).toBeUndefined();
     }
   });

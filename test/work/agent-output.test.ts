@@ -32,12 +32,7 @@ describe('the output of a command line agent', () => {
       '',
       { text: `last ${BLOCK}`, tokens: 120 },
     ],
-    [
-      'JSON without a block',
-      '{"result":"I am done","usage":{"total_tokens":3}}',
-      '',
-      { text: 'I am done', tokens: 3 },
-    ],
+    ['JSON alone', '{"result":"I am done","usage":{"total_tokens":3}}', '', { text: 'I am done', tokens: 3 }],
     ['text with an object in it', 'see\n{"a":1}\nthere\nand\n', '', { text: 'see\n{"a":1}\nthere\nand\n' }],
   ])('is read from %s', (_, stdout, stderr, found) => {
     expect(agentOutput(stdout, stderr)).toMatchObject(found);

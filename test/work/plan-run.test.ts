@@ -23,17 +23,13 @@ describe('the next step of a task', () => {
     ['begins with work', { results: 0, rounds: 0 }, { kind: 'implement', round: 1, replans: false }],
     ['is a review after completed work', { last: 'implementer_completed' }, { kind: 'judge', round: 1 }],
     [
-      'is work after a review that asks for changes',
+      'is work after changes were asked for',
       { last: 'reviewer_needs_changes' },
       { kind: 'implement', round: 2 },
     ],
     ['is work after failed work', { last: 'implementer_failed' }, { kind: 'implement', round: 2 }],
     ['is work after blocked work', { last: 'implementer_blocked' }, { kind: 'implement', round: 2 }],
-    [
-      'is to wait while its question is open',
-      { last: 'implementer_blocked', question: 'open' },
-      { kind: 'wait' },
-    ],
+    ['waits while a question is open', { last: 'implementer_blocked', question: 'open' }, { kind: 'wait' }],
     ['is a review after an answer', { last: 'reviewer_blocked', question: 'answered' }, { kind: 'judge' }],
     [
       'is for a person where the review keeps asking what was answered',
@@ -42,12 +38,12 @@ describe('the next step of a task', () => {
     ],
     ['is for a person where the review says so', { last: 'reviewer_blocked' }, { kind: 'needed' }],
     [
-      'plans a stalled task again',
+      'replans a stalled task',
       { last: 'reviewer_needs_changes', rounds: 2, stall: 'replan' },
       { replans: true },
     ],
     [
-      'is for a person where that did not help',
+      'is for a person if that fails',
       { last: 'reviewer_needs_changes', stall: 'beyond' },
       { kind: 'needed' },
     ],

@@ -63,15 +63,7 @@ describe('a result that is published as one of another kind', () => {
 
   it('an item of a list is not the result that lacks a verdict', () => {
     const item = { ...run, status: 'completed', assessment: 'approved', task_id: '1' };
-    for (const field of [
-      'tests',
-      'issues',
-      'facts',
-      'required_fixes',
-      'blockers',
-      'strengths',
-      'testResults',
-    ])
+    for (const field of 'tests issues facts required_fixes blockers strengths testResults'.split(' '))
       for (const role of ['implementer', 'reviewer'] as const)
         for (const list of [item, [item]])
           expect(parsed({ task_id: '1', summary: 's', [field]: list }, role)).toMatchObject({ ok: false });

@@ -19,17 +19,7 @@ describe('marks of headings', () => {
   });
 
   it('a heading with a status is reported unless it has an id or holds tasks', () => {
-    const parsed = read(
-      '## ✅ Done',
-      '',
-      '- Set up',
-      '',
-      '### ✅ User login',
-      '',
-      '## 🚧 Now',
-      '',
-      '- [ ] Parse',
-    );
+    const parsed = read('## ✅ Done', '', '- Set up', '', '### ✅ Login', '', '## 🚧 Now', '', '- [ ] Parse');
     expect(outline(parsed.tasks)).toEqual(['now#1 pending']);
     expect(parsed.problems).toMatchObject([
       { code: 'mark_without_id', line: 1, placed: false },
@@ -49,23 +39,12 @@ describe('marks of headings', () => {
 });
 
 it('numbered bold lines with emoji in a phase are its tasks', () => {
-  const { tasks } = read(
-    '### Phase 1: Base (COMPLETED)',
-    '',
-    '1. **✅ Tables**',
-    '   - a file',
-    '2. **🚧 Keys**',
-  );
+  const { tasks } = read('### Phase 1: Base (DONE)', '', '1. **✅ Tables**', '   - a file', '2. **🚧 Keys**');
   expect(outline(tasks)).toEqual(['Phase 1 completed', '  Phase 1.1 completed', '  Phase 1.2 in-progress']);
 });
 
 it('a table gives tasks their status, and makes none', () => {
-  const table = [
-    '| Phase | Status |',
-    '|---|---|',
-    '| Phase 1: Base | ✅ COMPLETE |',
-    '| Phase 2 | pending |',
-  ];
+  const table = ['| Phase | Status |', '|---|---|', '| Phase 1: Base | ✅ DONE |', '| Phase 2 | pending |'];
   expect(read(...table).tasks).toEqual([]);
   const { tasks, problems } = read(...table, '', '## Phase 1: Base', 'Words.');
   expect(outline(tasks)).toEqual(['Phase 1 completed']);
@@ -82,15 +61,7 @@ it('bold numbered items are the tasks of a plan without others', () => {
 });
 
 it('tasks in a front matter are reported, and JSON holds none', () => {
-  const parsed = read(
-    '---',
-    'name: Plan',
-    'todos:',
-    '  - id: base',
-    '    content: Lay it',
-    '---',
-    '- [x] T1 Box',
-  );
+  const parsed = read('---', 'name: Plan', 'todos:', '  - id: base', '    content: x', '---', '- [x] T1 Box');
   expect(outline(parsed.tasks)).toEqual(['T1 completed']);
   expect(parsed.problems).toMatchObject([{ code: 'other_format', line: 3, lastLine: 5, placed: false }]);
   expect(read('{"tasks": [{"id": 1, "title": "Base"}]}').tasks).toEqual([]);
@@ -129,16 +100,8 @@ describe('descriptions', () => {
       ['  - **Acceptance Criteria:**', '    - works'],
       ['- **Acceptance Criteria:**', '  - works'],
     ],
-    [
-      'fields of their own',
-      ['  - _Requirements: 1_', '  - Depends on: 2', '  - Status: done', '  <!-- no -->'],
-      undefined,
-    ],
-    [
-      'lines beside a prompt',
-      ['  - Purpose: show it', '  - _Prompt: Role: Dev_'],
-      ['- Purpose: show it', 'Role: Dev'],
-    ],
+    ['fields', ['  - _Requirements: 1_', '  - Depends on: 2', '  - Status: done', '  <!-- x -->'], undefined],
+    ['a purpose', ['  - Purpose: show it', '  - _Prompt: Role: Dev_'], ['- Purpose: show it', 'Role: Dev']],
     ['lines before an empty prompt', ['  - Purpose: show it', '  - _Prompt: _'], ['- Purpose: show it']],
   ])(
     'what describes a task is kept as written, line by line, before its prompt: %s',
@@ -197,13 +160,7 @@ it('a dependency that no task has is reported', () => {
 });
 
 it('an entry of an overview and its detail are one task, and the detail wins', () => {
-  const parsed = read(
-    '- [ ] **Phase 9: Train** - a model',
-    '',
-    '## Phase 9: Train',
-    '',
-    '- [x] 09-01-PLAN.md — Data',
-  );
+  const parsed = read('- [ ] **Phase 9: Train**', '', '## Phase 9: Train', '', '- [x] 09-01-PLAN.md — Data');
   expect(outline(parsed.tasks)).toEqual(['Phase 9 completed', '  09-01 completed']);
   expect(parsed.problems).toMatchObject([{ code: 'status_conflict', line: 1 }]);
 });

@@ -7,11 +7,8 @@ function tasksOf(text: string): string[] {
 }
 
 const NUMBERED = [
-  'Phase 1 pending',
-  '  01-01 pending',
-  '  01-02 pending',
-  'Phase 2 pending',
-  '  02-01 pending',
+  ...['Phase 1 pending', '  01-01 pending', '  01-02 pending'],
+  ...['Phase 2 pending', '  02-01 pending'],
 ];
 
 describe('a list of phases above their headings', () => {

@@ -4,6 +4,8 @@ import * as fc from '../../support/properties.js';
 import { OUTLINES } from './outlines.js';
 import { fixture } from './support.js';
 
+const FIELDS = ['_Prompt: ', '_Prompt: |', 'Status: '];
+const TABLE = ['| ID | Status |', '|---|---|', '| 1 | x |'];
 /** Lines that mean something, in any order and depth, between lines that mean nothing. */
 const line = fc.oneof(
   fc.constantFrom(...Object.keys(OUTLINES).flatMap((name) => fixture(name).split('\n'))),
@@ -12,35 +14,11 @@ const line = fc.oneof(
       fc.constantFrom('', '  ', '      ', '\t', '> ', '> - '),
       fc.constantFrom('- ', '* ', '1. ', '3) ', '・', '## ', ''),
       fc.constantFrom('[ ] ', '[x]', '[-] ', '[?] ', '[ ]* ', '［x］', '✅ ', '~~', '**', ''),
-      fc.constantFrom(
-        '1. ',
-        '1.1 ',
-        '1.1.1 ',
-        'T001 ',
-        'T-2.1: ',
-        '１、',
-        '_Prompt: ',
-        '_Prompt: |',
-        'Status: ',
-        '',
-      ),
+      fc.constantFrom('1. ', '1.1 ', '1.1.1 ', 'T001 ', 'T-2.1: ', '１、', ...FIELDS, ''),
       fc.string({ unit: 'grapheme', maxLength: 12 }),
     )
     .map((parts) => parts.join('')),
-  fc.constantFrom(
-    '```',
-    '~~~',
-    '<!--',
-    '-->',
-    '<div>',
-    '---',
-    '===',
-    '| ID | Status |',
-    '|---|---|',
-    '| 1 | x |',
-    'end_',
-    '',
-  ),
+  fc.constantFrom('```', '~~~', '<!--', '-->', '<div>', '---', '===', ...TABLE, 'end_', ''),
 );
 const document = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 200 }),

@@ -169,7 +169,7 @@ describe('what a last message says', () => {
       { open: ['The docs still need an update.'] },
     ],
     [
-      'what could not be run',
+      'no test run',
       'Moved it. I could not run the tests here.',
       { open: ['I could not run the tests here.'] },
     ],
@@ -178,26 +178,14 @@ describe('what a last message says', () => {
       'Moved it.\n\nIf you like, I can also commit it.\n\nShall I commit?',
       { open: [], questions: [] },
     ],
-    [
-      'code and tables, which are none',
-      '```\nTODO: x\n```\n| TODO: y | z |\n\nMoved it.',
-      { done: 'Moved it.', open: [] },
-    ],
-    [
-      'a heading first',
-      '## Summary\n\nHere is what I did:\n\n- Moved the parser\n',
-      { done: 'Moved the parser' },
-    ],
+    ['no code or table', '```\nTODO: x\n```\n| TODO: y | z |\n\nMoved it.', { done: 'Moved it.', open: [] }],
+    ['a heading', '## Summary\n\nHere is what I did:\n\n- Moved the parser\n', { done: 'Moved the parser' }],
     [
       'an offer in another language',
       'Moved it. Soll ich einen Pull Request öffnen? Voulez-vous que je pousse ? プルリクエストを作成しましょうか？',
       { questions: [] },
     ],
-    [
-      'a choice, which is a question',
-      'Soll ich npm oder pnpm nehmen?',
-      { questions: ['Soll ich npm oder pnpm nehmen?'] },
-    ],
+    ['a choice', 'Soll ich npm oder pnpm nehmen?', { questions: ['Soll ich npm oder pnpm nehmen?'] }],
     [
       'what is left, in other languages',
       'Moved it. Die Seite fehlt noch. Duplicates are not handled yet. 还没有测试。',

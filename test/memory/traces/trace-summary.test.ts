@@ -260,7 +260,7 @@ describe('the sections of a summary', () => {
     const ran = [
       'npm test',
       'pytest -q',
-      'cd app && npx vitest run',
+      'cd a && npx vitest',
       'python check.py',
       'make',
       'npm i && npm test',

@@ -86,13 +86,7 @@ describe('connectNats', () => {
   });
 
   it('connecting says that a server wants a certificate, also when it is slow to greet', async () => {
-    const greeting = {
-      server_id: 'X',
-      server_name: 'x',
-      version: '2.99.0',
-      tls_required: true,
-      tls_verify: true,
-    };
+    const greeting = { server_id: 'X', version: '2.99.0', tls_required: true, tls_verify: true };
     await using strict = await startListener((socket) => {
       setTimeout(() => socket.write(`INFO ${JSON.stringify(greeting)}\r\n`), 500);
       // The handshake, which it ends without a word.

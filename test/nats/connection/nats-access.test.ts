@@ -228,11 +228,7 @@ describe('a password with a slash or a comma, which no URL can hold', () => {
 
 describe('an access that cannot be used', () => {
   it.each<[string, () => NatsAccess, string]>([
-    [
-      'a file that is missing',
-      () => ({ creds: '/no/such.creds' }),
-      'NATS_CREDS: /no/such.creds cannot be read',
-    ],
+    ['a missing file', () => ({ creds: '/no/such.creds' }), 'NATS_CREDS: /no/such.creds cannot be read'],
     ['creds that are none', () => ({ creds: paths.garbage }), 'NATS_CREDS'],
     ['a seed that is none', () => ({ nkey: paths.garbage }), 'NATS_NKEY'],
     ['an authority that is none', () => ({ ca: paths.garbage }), 'NATS_CA'],

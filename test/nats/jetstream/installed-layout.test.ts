@@ -99,12 +99,7 @@ describe('a process that is set to another layout', () => {
   it.each<[string, WantedLayout, WantedLayout, string[]]>([
     ['sharded on streams', {}, { layout: 'sharded' }, ['is sharded', 'has a stream per session']],
     ['streams on shards', SHARDED, { layout: 'per-session' }, ['is per-session', 'has sessions in 8 shards']],
-    [
-      'another number',
-      SHARDED,
-      { layout: 'sharded', shards: 16 },
-      ['is sharded:16', 'in 8 shards', 'leave it'],
-    ],
+    ['more shards', SHARDED, { layout: 'sharded', shards: 16 }, ['is sharded:16', 'in 8 shards', 'leave it']],
   ])('a process that is set to another layout does not start: %s', async (_, first, second, parts) => {
     await layoutFor(first);
     await expect(layoutFor(second)).rejects.toMatchObject(wrong(...parts));

@@ -110,16 +110,8 @@ describe('startService', () => {
 
   it.each<[string, ...ErrorCode[]]>([
     ['404', 'not_found', 'progress_ledger_missing_tasks'],
-    [
-      '409',
-      'duplicate',
-      'near_duplicate',
-      'already_decided',
-      'cycle',
-      'open_tasks',
-      'open_fixes',
-      'ambiguous',
-    ],
+    ['409', 'duplicate', 'near_duplicate', 'already_decided', 'cycle'],
+    ['409', 'open_tasks', 'open_fixes', 'ambiguous'],
     ['429', 'rate_limited'],
     ['503', 'unavailable'],
     ['507', 'store_full'],
@@ -217,10 +209,7 @@ describe('startService', () => {
     expect(stats?.endpoints).toEqual([
       expect.objectContaining({ name: 'one', num_requests: 4, num_errors: 3, last_error: 'not_found' }),
       expect.objectContaining({
-        name: 'one-session',
-        num_requests: 1,
-        num_errors: 1,
-        last_error: 'permission_denied',
+        ...{ name: 'one-session', num_requests: 1, num_errors: 1, last_error: 'permission_denied' },
       }),
       expect.objectContaining({ name: 'two', num_requests: 1, num_errors: 0 }),
     ]);

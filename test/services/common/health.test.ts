@@ -21,14 +21,8 @@ describe('a logger that counts', () => {
       [{ session: 's', dispatch: 3, code: 'too_large', reason: 'secret' }, 'rejected'],
       [{ session: 't' }, 'fine'],
     ]);
-    const last = {
-      at: clock(),
-      level: 'warn',
-      message: 'rejected',
-      session: 's',
-      dispatch: 3,
-      code: 'too_large',
-    };
+    const told = { session: 's', dispatch: 3, code: 'too_large' };
+    const last = { at: clock(), level: 'warn', message: 'rejected', ...told };
     expect(incidents()).toEqual({ warnings: 1, errors: 1, last });
   });
 });
@@ -36,20 +30,15 @@ describe('a logger that counts', () => {
 describe('the health of a service', () => {
   const { incidents } = countingLogger(silentLogger, clock);
   const parts = {
-    host: 'one',
+    host: 'a',
     pid: 7,
     uptimeMs: () => 61_400,
     connection: () => ({ connected: true }),
     incidents,
   };
   const common = {
-    host: 'one',
-    pid: 7,
-    uptimeSeconds: 61,
-    connection: { connected: true },
-    warnings: 0,
-    errors: 0,
-    lastIncident: null,
+    ...{ host: 'a', pid: 7, uptimeSeconds: 61, connection: { connected: true } },
+    ...{ warnings: 0, errors: 0, lastIncident: null },
   };
 
   it('the health of a service is what all services report, and its own numbers', async () => {

@@ -29,14 +29,8 @@ const COMMON = {
 const ITERATION: IterationReply = { kind: 'iteration', ...COMMON };
 
 function reply(more: Partial<Counted> = {}): DispatchReply {
-  return {
-    ...COMMON,
-    kind: 'dispatch',
-    stablePrefixHash: '',
-    fullPromptHash: '',
-    ledger: { mode: 'none' },
-    ...more,
-  };
+  const hashes = { stablePrefixHash: '', fullPromptHash: '' };
+  return { ...COMMON, kind: 'dispatch', ...hashes, ledger: { mode: 'none' }, ...more };
 }
 
 const A = token('a', 'session');

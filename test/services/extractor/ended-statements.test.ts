@@ -21,13 +21,8 @@ function commandsOn(stated: StatedSession) {
   const reader = createSessionReader({
     ...{ log, snapshots: new MemorySnapshotStore(), logger: silentLogger, maxCached: 9 },
   });
-  const command = createCommander({
-    log,
-    reader,
-    clock: () => timeOf(500),
-    newId: randomUUID,
-    random: () => 0,
-  });
+  const clock = () => timeOf(500);
+  const command = createCommander({ log, reader, clock, newId: randomUUID, random: () => 0 });
   const rest = { snapshots: {} as never, prompts: {} as never, projects: {} as never };
   const queries = createSessionQueries({ log: log as never, reader, command, ...rest });
   const session = 'demo' as Token;

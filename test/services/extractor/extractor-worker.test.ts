@@ -145,11 +145,8 @@ describe('an extractor that stops', () => {
           ...{ reader: freshReader(log), logger: silentLogger },
         },
         {
-          maxBodyBytes: 1000,
-          maxDeliveries: MAX_DELIVERIES,
-          maxInHand: 1,
-          random: () => 1,
-          now: () => scheduler.now(),
+          ...{ maxBodyBytes: 1000, maxDeliveries: MAX_DELIVERIES, maxInHand: 1 },
+          ...{ random: () => 1, now: () => scheduler.now() },
         },
       );
     const first = await start(hanging);

@@ -24,11 +24,7 @@ function recallIn(sessions: Readonly<Record<string, readonly (readonly [summary:
 }
 
 describe('recall', () => {
-  const work = [
-    ['Parse cookies without a value'],
-    ['Add a printer'],
-    ['Cookies of a response are kept'],
-  ] as const;
+  const work = [['Parse cookies without a value'], ['Print'], ['Cookies of a response are kept']] as const;
 
   it('recall gives the lines of a prompt, the best first, and says which words speak for each', async () => {
     const { items, text } = await recallIn({ demo: work })({ session: 'demo', ...QUERY });

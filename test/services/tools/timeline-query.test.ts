@@ -99,12 +99,7 @@ describe('the timeline of a session', () => {
   it('the timeline says how many entries of a trace could not be read, and why', async () => {
     const unread = (entries: number) => ({
       ...trace,
-      data: {
-        ...trace.data,
-        entries: trace.data.entries.slice(0, entries),
-        malformed: 2,
-        malformed_because: 'no',
-      },
+      data: { entries: trace.data.entries.slice(0, entries), malformed: 2, malformed_because: 'no' },
     });
     const { entries } = await asking(await logOf([unread(1), unread(0)]), ring(2))({ kinds: ['trace'] });
     expect(entries).toMatchObject([
@@ -169,12 +164,7 @@ describe('the timeline of a session', () => {
   });
 
   it('the pages of a timeline join to the whole, no entry twice or lost, while events are appended', async () => {
-    const some = fc.constantFrom<'result' | 'rejected' | 'note' | 'trace'>(
-      'result',
-      'rejected',
-      'note',
-      'trace',
-    );
+    const some = fc.constantFrom('result', 'rejected', 'note', 'trace');
     const eventOf = (what: string, index: number): SessionEvent => {
       if (what === 'result') return recorded(index + 1, implementer({ task_id: String(index % 3) }));
       if (what === 'rejected') return rejected(index + 1, { task: String(index % 3) });
