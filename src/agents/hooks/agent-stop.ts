@@ -1,7 +1,7 @@
 import type { Role } from '../../contracts/kinds.js';
 import { sentBackText } from '../../contracts/kinds.js';
 import type { ResultText } from '../../contracts/reading/last-result.js';
-import { resultAmongLines, withoutLabelled } from '../../memory/traces/labelled-lines.js';
+import { resultAmongLines } from '../../memory/traces/labelled-lines.js';
 import {
   type Answering,
   agentKey,
@@ -73,10 +73,12 @@ export async function stopped(
     if ('text' in found && !goesBack) {
       const given = call.agent === '' ? at.resultId : undefined;
       const id = given ?? resultId({ ...call, client: name }, found.text);
+      // Labelled lines of the main conversation are its user's word: they go with its turn, as a result has none.
+      const isTurnKept = call.agent === '' && given === undefined && at.turns !== false;
       const text = withResultId(found.text, id, {
         isGiven: given !== undefined,
         branch: at.branch,
-        around: block.around,
+        around: isTurnKept ? '' : block.around,
         shown: shownTo(agentOf(name, call.conversation), state),
       });
       messageId = `${at.session}:${id}`;
@@ -88,8 +90,7 @@ export async function stopped(
   }
   const isStored = block !== undefined && messageId !== undefined;
   if (isOver && !goesBack && (call.agent === '' || !isStored)) {
-    // The labelled lines around a result have been added to it.
-    const turn = await turnResult(call, isStored ? withoutLabelled(block.around) : message, tools);
+    const turn = await turnResult(call, isStored ? block.around : message, tools);
     if (turn !== undefined) unkept.push(...(await keepOrGive(turn, tools)));
     if (call.agent !== '') state.clearNotes(key);
   }

@@ -189,4 +189,4 @@ export function namedTask(text: string): string | undefined {
 }
 
 const NAMED =
-  /\b(?<board>TAS-\d{1,9})\b|\btask(?:[ _-]?(?:id|number|no\.?))?(?![a-z])[\s"'`:#=]{0,8}(?<id>(?=[A-Za-z._-]{0,40}\d)[A-Za-z0-9][A-Za-z0-9._-]{0,63})/i;
+  /\b(?<board>TAS-\d{1,9})\b|\btask(?:[ _-]?(?:id|number|no\.?))?(?![a-z])[ \t"'`:#=]{0,8}(?<id>(?=[A-Za-z._-]{0,40}\d)[A-Za-z0-9][A-Za-z0-9._-]{0,63})/i;

@@ -5,6 +5,7 @@ import { RELATIONS } from '../../contracts/relations.js';
 import { clipText, distinctTexts, isObject, oneLine, oneSpelling } from '../../shared/text.js';
 import { BY_USER } from '../../shared/wire-words.js';
 import { tellingWords, withoutCode } from './sentences.js';
+import { isOffer } from './stated-lines.js';
 
 /**
  * Reads the labelled lines at the end of an agent's message, by which it says what later agents must know:
@@ -79,7 +80,8 @@ export function labelledLines(message: string): LabelledLines | undefined {
   }
   const statements = items
     .map(({ label, ids, text }) => ({ label, ids, whole: plain(text) }))
-    .filter(({ label, ids, whole }) => !NOTHING.test(whole) && (label !== 'settled' || ids.length > 0));
+    .filter(({ label, ids, whole }) => !NOTHING.test(whole) && (label !== 'settled' || ids.length > 0))
+    .filter(({ label, whole }) => label !== 'open' || !isOffer(whole));
   if (statements.length === 0) return undefined;
   type Kind = Exclude<keyof LabelledLines, 'leftOut' | 'replaces'>;
   const found: Record<Kind, string[]> = {
@@ -189,7 +191,9 @@ function isBelow(line: string, indent: number): boolean {
 }
 
 function plain(text: string): string {
-  const words = oneLine(text.replace(/(\*\*|__)(?=\S)([^*]+?)\1/g, '$2').replace(/`+/g, ''));
+  const marked = text.replace(/(\*\*|__)(?=\S)([^*]+?)\1/g, '$2').trim();
+  // A line that is bold as a whole ends with a mark that begins before its label.
+  const words = oneLine(marked.replace(/(?:\*\*|__)$/, '').replace(/`+/g, ''));
   // The words that begin a sentence of the user are not the agent's to write.
   return words.replaceAll(BY_USER, 'the user: ');
 }

@@ -6,6 +6,7 @@ import {
   GUESS,
   LEAD_IN,
   NOT_NOW,
+  OF_EARLIER,
   PROVISO,
   REFUSAL,
   RULES_FOLLOW,
@@ -103,8 +104,12 @@ export function isOffer(sentence: string): boolean {
 /** The sentences of a request; a list below "Rules:" states each of its items. */
 function sentencesIn(text: string): { readonly text: string; readonly isListed: boolean }[] {
   let isList = false;
+  let isEarlier = false;
   return paragraphsOf(text)
-    .filter(({ kind }) => kind !== 'row' && kind !== 'quote')
+    .filter(({ text: title, kind }) => {
+      if (kind !== 'item') isEarlier = (kind === 'heading' || /[:：]$/.test(title)) && OF_EARLIER.test(title);
+      return kind !== 'row' && kind !== 'quote' && !isEarlier;
+    })
     .flatMap((paragraph: Paragraph) => {
       const isListed = paragraph.kind === 'item' && isList;
       const title = paragraph.text.replace(LEAD_IN, '');

@@ -138,6 +138,10 @@ export const CORRECTION =
 export const RULES_FOLLOW =
   /(?<!\p{L})(?:rules?|conventions?|guidelines?|remember|regeln?|reglas?|convenciones|règles?|regras?|convenções)(?!\p{L}).{0,80}:$|(?:ルール|規則|规则|约定).{0,40}[:：]$/iu;
 
+/** Begins a heading above what a runner fills into a prompt: notes of earlier rounds. */
+export const OF_EARLIER =
+  /^(?:(?:your|my|our|the|all|relevant|recent) )?(?:notes|learnings|lessons|earlier|previous|history|context|memory|notizen|erkenntnisse|frühere?s?|bisher\p{L}*|verlauf|kontext|notas|aprendizajes|aprendizados|anterior\p{L}*|historial|histórico|contexto|memoria|memória|précédente?s?|historique|contexte|mémoire)(?!\p{L})|^(?:メモ|履歴|これまで|以前|笔记|历史|上下文|之前)/iu;
+
 export const GUESS =
   /(?<!\p{L})(?:might|may be|maybe|perhaps|probably|could be|possibly|i (?:think|guess|suspect)|seems?|appears?|likely|vermutlich|vielleicht|wahrscheinlich|könnte|scheint|quizás?|tal vez|probablemente|parece|podría|peut-être|probablement|semble|pourrait|talvez|provavelmente|poderia)(?!\p{L})|かもしれ|たぶん|おそらく|可能|也许|大概/iu;
 

@@ -763,23 +763,26 @@ describe('a turn without a result', () => {
     expect(started.published).toEqual([]);
   });
 
-  it.each([
-    [true, ['decided use node:test', 'rule The user: Never touch legacy/']],
-    [false, ['rule The user: Never touch legacy/']],
-  ])('adds to a result what it does not hold, once (handed in: %s)', async (isHandedIn, stated) => {
-    const place = hookPlace();
-    await place.run('claude', prompt('Make it private. Never touch legacy/'));
-    await place.run('claude', edit('package.json'));
-    if (isHandedIn) await place.run('claude', { ...tool('x'), tool_name: 'mcp__throughline__report' });
-    const message = `${isHandedIn ? 'Reported.' : RESULT}\nDecided: use node:test\nOpen: README`;
-    for (const _ of ['once', 'again']) await place.run('claude', mainStop(message));
-    const [turn, again] = turns(place);
-    const said = turn.facts.map(({ relation, object }: Record<string, string>) => `${relation} ${object}`);
-    expect(said).toEqual(stated);
-    expect(turn.follow_up_actions).toEqual(isHandedIn ? ['README'] : undefined);
-    for (const field of ['summary', 'files_modified', 'tests']) expect(turn).not.toHaveProperty(field);
-    expect(again.result_id).toBe(turn.result_id);
-  });
+  it.each([true, false])(
+    'adds to a result the lines beside it and the words of its user, as those of the user (handed in: %s)',
+    async (isHandedIn) => {
+      const place = hookPlace();
+      await place.run('claude', prompt('Make it private. Never touch legacy/'));
+      await place.run('claude', edit('package.json'));
+      if (isHandedIn) await place.run('claude', { ...tool('x'), tool_name: 'mcp__throughline__report' });
+      const message = `${isHandedIn ? 'Reported.' : RESULT}\nDecided: use node:test\nOpen: README`;
+      for (const _ of ['once', 'again']) await place.run('claude', mainStop(message));
+      const [turn, again] = turns(place);
+      expect(turn.facts).toMatchObject([
+        { relation: 'decided', object: 'use node:test', origin: 'user' },
+        { relation: 'rule', object: 'The user: Never touch legacy/', origin: 'user' },
+      ]);
+      expect(turn.follow_up_actions).toEqual(['README']);
+      expect(place.published.join('\n').match(/use node:test/g)).toHaveLength(2);
+      for (const field of ['summary', 'files_modified', 'tests']) expect(turn).not.toHaveProperty(field);
+      expect(again.result_id).toBe(turn.result_id);
+    },
+  );
 
   it('is switched off by agents.turns', async () => {
     const place = hookPlace();

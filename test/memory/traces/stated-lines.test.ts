@@ -14,8 +14,8 @@ describe('labelled lines', () => {
     const message = [
       'All of it is done.',
       '',
-      'Decided: keep sqlite',
-      '- **Rule:** never touch legacy/',
+      '**Decided: keep sqlite**',
+      '- **Rule:** never touch **legacy/**',
       '* **found**: the flag is read',
       '  twice, in cli and in config',
       'FAILED： Express 5, because the router changed',
@@ -76,6 +76,7 @@ describe('labelled lines', () => {
       'Entschieden: sqlite',
       'Decided: none',
       'Open: -',
+      'Open: Want me to open a pull request?',
       'Decided to use zod',
     ].join('\n');
     expect(labelledLines(message)).toBeUndefined();
@@ -229,6 +230,18 @@ describe('what a user states', () => {
     const request = 'Two rules for this repo:\n- amounts are in cents\n- dates are in UTC';
     expect(statedByUser(request).rules).toEqual(['amounts are in cents', 'dates are in UTC']);
   });
+
+  it.each(['## Notes from earlier iterations', '# Learnings', '### Verlauf', '## 笔记', 'Context so far:'])(
+    'no item of a list below %s',
+    (heading) => {
+      const { rules } = statedByUser(
+        `${heading}\n- never use regex in the lexer\n- Always commit at the end.\n\nNever touch legacy/`,
+      );
+      expect(rules).toEqual(['Never touch legacy/']);
+      const own = 'Please do this:\n- never use regex in the lexer';
+      expect(statedByUser(own).rules).toEqual(['never use regex in the lexer']);
+    },
+  );
 
   it('one clause of a longer sentence', () => {
     expect(statedByUser('Fix the date bug, and never use moment again.').rules).toEqual([
