@@ -143,12 +143,7 @@ export const BOARD_REQUESTS = {
       cli: 'note add <content>',
       example: { content: 'Its tests need docker', type: 'learning', paths: ['deploy/**'] },
     },
-    {
-      content: noteText,
-      type: noteType.default('learning'),
-      ...speaker('says it'),
-      ...statementScope.shape,
-    },
+    { content: noteText, type: noteType.default('learning'), ...speaker('says it'), ...statementScope.shape },
     oneNote.extend({ created, keeps: count('How many statements a full session keeps.').exactOptional() }),
   ),
   'tool.note-edit': command(

@@ -100,10 +100,7 @@ export const ERROR_TEXTS = {
     about: 'the session is archived: reopen it first',
     fix: 'run "throughline session reopen", then "throughline result retry" for its results, or work in another session',
   },
-  summary_exists: {
-    about: 'the iteration has a summary',
-    fix: 'set replace to replace it',
-  },
+  summary_exists: { about: 'the iteration has a summary', fix: 'set replace to replace it' },
   template_invalid: {
     about: 'a template holds an unknown placeholder',
     fix: 'use one of the placeholders that the message lists; "throughline prompt template" prints a template with all of them',
@@ -128,10 +125,7 @@ export const ERROR_TEXTS = {
     about: 'the tasks file does not hold the task',
     fix: 'use an id of the plan; the prompt is compiled anyway, from results alone',
   },
-  conflict: {
-    about: 'other writers came first at every attempt: try again',
-    fix: 'send it again',
-  },
+  conflict: { about: 'other writers came first at every attempt: try again', fix: 'send it again' },
   unavailable: {
     about: 'NATS cannot be reached, or does not answer in time',
     fix: 'start one with "throughline up", or set NATS_URL; publish a result again under the id that details.messageId names',

@@ -159,11 +159,7 @@ export const FACT_REQUESTS = {
   'tool.fact-retract': command(
     'withdraw a wrong fact: no later prompt shows it',
     { cli: 'facts retract <id>', example: { id: 'M7', reason: 'Never agreed' } },
-    {
-      id: factKey,
-      reason: content.optional().describe('Why, in words.'),
-      ...speaker('retracts it'),
-    },
+    { id: factKey, reason: content.optional().describe('Why, in words.'), ...speaker('retracts it') },
     z.object({ fact: foundFact.describe('The retracted fact.'), sequence: f.sequence }),
   ),
   'tool.fact-correct': command(
@@ -184,11 +180,7 @@ export const FACT_REQUESTS = {
   'tool.fact-restore': command(
     'make a fact hold again, whatever ended it',
     { cli: 'restore <id>', example: { id: 'M7', reason: 'It was about the web app' } },
-    {
-      id: factKey,
-      reason: content.optional().describe('Why, in words.'),
-      ...speaker('restores it'),
-    },
+    { id: factKey, reason: content.optional().describe('Why, in words.'), ...speaker('restores it') },
     z.object({ fact: foundFact.describe('The fact that holds again.'), sequence: f.sequence }),
   ),
   'tool.fact-erase': command(

@@ -76,11 +76,7 @@ export const PROMPT_REQUESTS = {
   'tool.prompt-list': query(
     'the prompts that were compiled last, the newest first',
     { cli: 'prompt ls', example: { task: '2.1' } },
-    {
-      task: text(128).optional().describe('Only prompts of this task.'),
-      limit: limit(200, 50),
-      cursor,
-    },
+    { task: text(128).optional().describe('Only prompts of this task.'), limit: limit(200, 50), cursor },
     z.object({
       prompts: f.list('The newest first, of the newest 200 of the session.', promptTrace),
       total: f.count('How many of them are kept, on all pages.'),

@@ -72,12 +72,7 @@ const factRecorded = eventOf('fact.recorded', {
     .describe('Ids of its statements by relation, in the order of the facts.'),
   ends: statementEnds.optional(),
   not_ended: z
-    .array(
-      z.object({
-        id: string('The id that it names.'),
-        why: oneOf('Why nothing ends.', NOT_ENDED),
-      }),
-    )
+    .array(z.object({ id: string('The id that it names.'), why: oneOf('Why nothing ends.', NOT_ENDED) }))
     .readonly()
     .optional()
     .describe('Ids that it names without ending anything.'),

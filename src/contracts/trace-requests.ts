@@ -31,10 +31,7 @@ export const TRACE_REQUESTS = {
       appended: f.count('Entries that were stored.'),
       malformed: f.list(
         'Entries that could not be read.',
-        z.object({
-          index: f.count('Index in the request.'),
-          message: f.string('The problem.'),
-        }),
+        z.object({ index: f.count('Index in the request.'), message: f.string('The problem.') }),
       ),
       sequence: f.sequence,
     }),
@@ -43,10 +40,7 @@ export const TRACE_REQUESTS = {
     true,
     'the compacted history of an intent',
     'log',
-    z.object({
-      session: sessionName,
-      intentId: traceKey.describe('Id of the intent.'),
-    }),
+    z.object({ session: sessionName, intentId: traceKey.describe('Id of the intent.') }),
     z.object({
       summary: z.string().nullable().describe('The compacted history; null below the threshold.'),
       compacted: compacted.describe('The size of the summary; null below the threshold.'),

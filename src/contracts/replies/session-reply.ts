@@ -220,10 +220,7 @@ export const sessionFigures = named('SessionFigures', 'A session in a list, with
   found: object('The searched tasks and files that have all words of text.', {
     tasks: list(
       'Open tasks of the board and the plan.',
-      z.object({
-        id: string('Id of the task.'),
-        text: string('Its text, up to 60 characters.'),
-      }),
+      z.object({ id: string('Id of the task.'), text: string('Its text, up to 60 characters.') }),
     ),
     files: strings('Paths of files.'),
   }).exactOptional(),

@@ -90,13 +90,7 @@ export interface ParsedTasks {
 }
 
 export function problem(code: TaskProblemCode, line: number, message: string, to = line): TaskProblem {
-  return {
-    code,
-    line: line + 1,
-    ...(to > line && { lastLine: to + 1 }),
-    placed: PLACED[code],
-    message,
-  };
+  return { code, line: line + 1, ...(to > line && { lastLine: to + 1 }), placed: PLACED[code], message };
 }
 
 export function unnamedOf(tasks: readonly ParsedTask[]): ReadonlySet<string> {

@@ -100,10 +100,7 @@ export function finishedTurn(parts: TurnParts): FinishedTurn | undefined {
     .map((text, at, all) => (at + 1 < all.length ? withoutEnd(text) : text))
     .join(': ');
   const changes = commits[0] ?? (files.length === 0 ? '' : `Changed ${files.slice(0, MAX_SAID).join(', ')}`);
-  return {
-    summary: summary === '' ? changes : summary,
-    ...{ ...touched, tests, commits, ...statements },
-  };
+  return { summary: summary === '' ? changes : summary, ...touched, tests, commits, ...statements };
 }
 
 type Statements = Omit<FinishedTurn, 'summary' | 'files' | 'deleted' | 'renamed' | 'tests' | 'commits'>;

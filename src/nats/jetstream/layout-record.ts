@@ -141,10 +141,7 @@ async function recordFirst(ports: StorePorts, wanted: WantedLayout): Promise<nam
   const { outcome } = await ports.publisher.publish(
     names.LAYOUT_SUBJECT,
     JSON.stringify({ ...STORE, ...first }),
-    {
-      stream: LAYOUT_STREAM,
-      expectedLastOfSubjects: { sequence: 0, subjects: names.LAYOUT_SUBJECT },
-    },
+    { stream: LAYOUT_STREAM, expectedLastOfSubjects: { sequence: 0, subjects: names.LAYOUT_SUBJECT } },
   );
   if (outcome === 'stored') return first;
   // Another service came first. A replica may lag: the leader does not.

@@ -149,10 +149,7 @@ export async function knownSessions(
   const table = new SessionTable(now);
   const feed = new SessionFeed({
     table,
-    log: {
-      activity: () => nats.log.activity(),
-      follow: (onMoved) => feedPorts.log.follow(onMoved),
-    },
+    log: { activity: () => nats.log.activity(), follow: (onMoved) => feedPorts.log.follow(onMoved) },
     index: nats.index,
     logger,
     now,

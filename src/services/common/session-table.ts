@@ -251,10 +251,7 @@ export class SessionFeed {
         table.moved(session);
         for (const listener of this.#listeners) listener.moved(session);
       }),
-      index.watch({
-        written: (entry) => table.stored(entry),
-        removed: (session) => table.removed(session),
-      }),
+      index.watch({ written: (entry) => table.stored(entry), removed: (session) => table.removed(session) }),
       onReconnect(() => void this.compare()),
     );
     this.#timer = setInterval(() => void this.compare(), COMPARE_EVERY_MS);

@@ -256,10 +256,6 @@ export function createRecall(
         : { sessions: [{ session }], total: 1 };
     const states = await Promise.all(sessions.map(({ session: name }) => stateOf(token(name, 'session'))));
     if (session !== undefined && states[0]?.sequence === 0) throw noSuchSession(session);
-    return {
-      ...recallFrom(states, query, await wordVectors()),
-      searched: states.length,
-      sessions: total,
-    };
+    return { ...recallFrom(states, query, await wordVectors()), searched: states.length, sessions: total };
   };
 }
