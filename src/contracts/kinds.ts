@@ -6,13 +6,8 @@ export type FactTag = (typeof FACT_TAGS)[number];
 
 /** The kinds of statements, in the order in which those of one result get their ids. */
 export const STATEMENT_KINDS = [
-  'decision',
-  'rule',
-  'failed',
-  'found',
-  'question',
-  'follow-up',
-  'note',
+  ...['decision', 'rule', 'failed', 'found'],
+  ...['question', 'follow-up', 'note'],
 ] as const;
 export type StatementKind = (typeof STATEMENT_KINDS)[number];
 

@@ -87,11 +87,8 @@ function countsOf(reports: readonly TaskProblem[]): Pick<TasksDocument, 'problem
     if (code === 'checkbox_without_id') unnamed += tasks;
     else for (let at = line; at <= lastLine; at += 1) (placed ? guessed : lost).add(at);
   }
-  return {
-    problems: lost.size,
-    ...(guessed.size > 0 && { guesses: guessed.size }),
-    ...(unnamed > 0 && { unnamed }),
-  };
+  const guesses = guessed.size;
+  return { problems: lost.size, ...(guesses > 0 && { guesses }), ...(unnamed > 0 && { unnamed }) };
 }
 
 export function bytesOf(document: object): number {

@@ -61,11 +61,8 @@ export function useAsk<Subject extends RequestName>(
     };
   }, [key, live]);
   const current = kept.key === key ? kept : { key };
-  return {
-    ...current,
-    loading: current.reply === undefined && current.error === undefined,
-    refresh: () => again.current(),
-  };
+  const loading = current.reply === undefined && current.error === undefined;
+  return { ...current, loading, refresh: () => again.current() };
 }
 
 export function asAskError(error: unknown): AskError {

@@ -29,6 +29,8 @@ export const handover = named('Handover', 'What the agent left that gave the tas
   at: time('When it was given back'),
 });
 
+const UNRESOLVED = ['missing', 'remaining', 'in_progress', 'blocked', 'cancelled'] as const;
+
 export const taskView = named('Task', 'A task of the board.', {
   id: string('Id of the task, such as TAS-1.'),
   content: string('The work to do.'),
@@ -53,13 +55,7 @@ export const taskView = named('Task', 'A task of the board.', {
     'Unfinished dependencies, and why.',
     z.object({
       id: string('Id of a task that it waits for.'),
-      why: oneOf('The status of that task, or missing.', [
-        'missing',
-        'remaining',
-        'in_progress',
-        'blocked',
-        'cancelled',
-      ]),
+      why: oneOf('The status of that task, or missing.', UNRESOLVED),
     }),
   ),
 });

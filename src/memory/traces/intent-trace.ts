@@ -197,12 +197,8 @@ function withRequest({ count, between, original, newest }: Requests, entry: Reco
   const request = { key: entry.id, text: entry.reasoning ?? '' };
   if (original === undefined) return { count: count + 1, between, original: request };
   const line = newest && { key: newest.key, text: clipText(newest.text, MAX_REQUEST_LINE) };
-  return {
-    count: count + 1,
-    between: keep(between, line ? [line] : [], MAX_BETWEEN, ({ key }) => key),
-    original,
-    newest: request,
-  };
+  const kept = keep(between, line ? [line] : [], MAX_BETWEEN, ({ key }) => key);
+  return { count: count + 1, between: kept, original, newest: request };
 }
 
 /** True for a request of the user, whose words are longer than those of other entries. One without words asks for nothing. */

@@ -149,11 +149,8 @@ export function withLines<Result extends object>(result: Result, message: string
   const fields = result as Readonly<Record<string, unknown>>;
   const given = [fields.facts ?? []].flat();
   const actions = [fields.follow_up_actions ?? []].flat();
-  const others = [
-    ...actions,
-    fields.questions ?? [],
-    fields.status === 'failed' ? fields.summary : [],
-  ].flat();
+  const failure = fields.status === 'failed' ? fields.summary : [];
+  const others = [...actions, fields.questions ?? [], failure].flat();
   const said = new Set(others.flatMap((other) => sayings(isObject(other) ? other.text : other)));
   const isNew = (text: string) => !said.has(sayings(text)[0] ?? '');
   const [open, suggested] = 'status' in result ? [lines.open.filter(isNew), []] : [[], lines.open];

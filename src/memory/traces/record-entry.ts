@@ -95,11 +95,8 @@ function lastWords({ status, output_summary }: NonNullable<TraceEntry['result']>
 function storedOf(text: string): NonNullable<StoredEntry['stored']> {
   const { length } = text;
   if (length <= MAX_STORED) return { text: text.toWellFormed(), length };
-  return {
-    first: text.slice(0, STORED_END).toWellFormed(),
-    last: text.slice(-STORED_END).toWellFormed(),
-    length,
-  };
+  const [first, last] = [text.slice(0, STORED_END), text.slice(-STORED_END)];
+  return { first: first.toWellFormed(), last: last.toWellFormed(), length };
 }
 
 function shortened(text: string | undefined, max: number): string | undefined {

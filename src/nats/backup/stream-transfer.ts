@@ -45,17 +45,10 @@ export async function snapshotStream(
     if (!isConnected) end();
   });
   try {
-    const wanted = {
-      deliver_subject: inbox,
-      no_consumers: true,
-      chunk_size: CHUNK_BYTES,
-      window_size: WINDOW_BYTES,
-    };
-    const { config, state, error } = await requestAnswer(
-      connection,
-      `$JS.API.STREAM.SNAPSHOT.${stream}`,
-      JSON.stringify(wanted),
-    );
+    const sizes = { chunk_size: CHUNK_BYTES, window_size: WINDOW_BYTES };
+    const wanted = JSON.stringify({ deliver_subject: inbox, no_consumers: true, ...sizes });
+    const subject = `$JS.API.STREAM.SNAPSHOT.${stream}`;
+    const { config, state, error } = await requestAnswer(connection, subject, wanted);
     if (error?.err_code === API.streamNotFound) return undefined;
     if (error !== undefined) throw refused(doing, error);
     let number = 0;

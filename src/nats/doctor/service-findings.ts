@@ -57,11 +57,8 @@ export async function instancesOf(
   waitMs: number,
 ): Promise<ServiceStats[]> {
   const found: ServiceStats[] = [];
-  const monitor = connection.services.client({
-    strategy: RequestStrategy.JitterTimer,
-    maxWait: waitMs,
-    jitter: QUIET_MS,
-  });
+  const strategy = RequestStrategy.JitterTimer;
+  const monitor = connection.services.client({ strategy, maxWait: waitMs, jitter: QUIET_MS });
   try {
     for await (const stats of await monitor.stats(service)) found.push(stats);
   } catch (error) {

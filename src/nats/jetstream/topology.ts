@@ -166,12 +166,8 @@ export async function createLogStream(
     ...shardConfig(shard, String(shards)),
     duplicate_window: nanos(SHARD_DEDUPE_MS),
   };
-  return createShared(
-    jsm,
-    config,
-    highest,
-    (key) => names.isToken(key) && names.shardOf(key, shards) === shard,
-  );
+  const isInShard = (key: string) => names.isToken(key) && names.shardOf(key, shards) === shard;
+  return createShared(jsm, config, highest, isInShard);
 }
 
 /** The part of a shard's configuration that follows from its number and their count. */

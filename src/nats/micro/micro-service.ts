@@ -376,10 +376,6 @@ export function healthEndpoint(service: string, health: () => Promise<object>): 
 export function ofOneSession(endpoint: Endpoint): Endpoint {
   const { stats: _, bySession: _of, ...rest } = endpoint;
   const { name, subject, description } = endpoint;
-  return {
-    ...rest,
-    name: `${name}-session`,
-    subject: `${subject}.*`,
-    description: `${description}; of one session`,
-  };
+  const named = { name: `${name}-session`, subject: `${subject}.*` };
+  return { ...rest, ...named, description: `${description}; of one session` };
 }

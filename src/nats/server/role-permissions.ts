@@ -59,12 +59,7 @@ const GRANTS: Readonly<Record<AccessRole, (sessions: readonly names.Token[] | un
   }),
   services: () => ({
     publish: [
-      ...[
-        ...EVENTS,
-        names.LEARNINGS_SUBJECTS,
-        names.PROMPTS_SUBJECTS,
-        names.rejectedSubjects(undefined, undefined),
-      ],
+      ...[...EVENTS, names.LEARNINGS_SUBJECTS, names.PROMPTS_SUBJECTS, REJECTED],
       // Retries rejected results for operators.
       ...DISPATCHES,
       ...BUCKETS.map((bucket) => `$KV.${bucket}.>`),
@@ -91,11 +86,8 @@ const GRANTS: Readonly<Record<AccessRole, (sessions: readonly names.Token[] | un
       // The doctor, and the plain `nats` CLI.
       ...['$JS.API.INFO', `$JS.API.CONSUMER.INFO.${names.DISPATCH_STREAM}.*`, '$JS.API.DIRECT.GET.>'],
       ...['NAMES', 'LIST', 'INFO.*', 'MSG.GET.*'].map((verb) => `$JS.API.STREAM.${verb}`),
-      ...[
-        `$JS.API.STREAM.CREATE.${names.PROBE_STREAM}`,
-        `$JS.API.STREAM.DELETE.${names.PROBE_STREAM}`,
-        names.PROBE_SUBJECT,
-      ],
+      ...['CREATE', 'DELETE'].map((verb) => `$JS.API.STREAM.${verb}.${names.PROBE_STREAM}`),
+      names.PROBE_SUBJECT,
       // A backup copies all streams.
       ...['$JS.API.STREAM.SNAPSHOT.*', '$JS.SNAPSHOT.ACK.>'],
     ],
@@ -114,6 +106,7 @@ const BUCKETS = [
 ];
 /** Events as they are published in each layout of session logs. */
 const EVENTS = Object.values(names.PUBLISHED_EVENTS);
+const REJECTED = names.rejectedSubjects(undefined, undefined);
 const DISPATCHES = ROLES.map((role) => `dispatch.*.${role}`);
 
 /** Publishing results, and requests. A user bound to sessions has no learnings, which belong to projects. */
@@ -151,13 +144,7 @@ function reading(sessions: readonly names.Token[] | undefined): string[] {
 
 /** Events of sessions, compiled prompts and rejected results, as they happen. */
 function eventsOf(sessions: readonly names.Token[] | undefined): string[] {
-  if (sessions === undefined)
-    return [
-      ...EVENTS,
-      names.PROMPTS_SUBJECTS,
-      names.rejectedSubjects(undefined, undefined),
-      names.LEARNINGS_SUBJECTS,
-    ];
+  if (sessions === undefined) return [...EVENTS, names.PROMPTS_SUBJECTS, REJECTED, names.LEARNINGS_SUBJECTS];
   return sessions.flatMap((session) => [
     ...names.announcedOn(session),
     names.compiledSubject(session),

@@ -68,11 +68,8 @@ export function usePrompt(
     'prompt.past',
     error === undefined && request !== undefined ? (request as RequestInput<'prompt.past'>) : null,
   );
-  const failed: QueryState<CompileReply> | undefined = error && {
-    error,
-    loading: false,
-    refresh: base.refresh,
-  };
+  const { refresh } = base;
+  const failed: QueryState<CompileReply> | undefined = error && { error, loading: false, refresh };
   return { query: failed ?? query, request };
 }
 

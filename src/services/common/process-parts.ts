@@ -69,16 +69,11 @@ export function openSessions(
 }
 
 export function sessionReader(nats: NatsPorts, config: Config, logger: Logger, lifecycle?: Forgetting) {
-  const writer = createSnapshotWriter({
-    snapshots: nats.snapshots,
-    clock: systemClock,
-    logger,
-    every: config.snapshotEvery,
-  });
+  const { log, snapshots } = nats;
+  const every = config.snapshotEvery;
+  const writer = createSnapshotWriter({ snapshots, clock: systemClock, logger, every });
   const reader = createSessionReader({
-    log: nats.log,
-    snapshots: nats.snapshots,
-    logger,
+    ...{ log, snapshots, logger },
     maxCached: config.maxCached,
     maxBytes: config.cacheMb * 1_000_000,
     onFolded: (folded) => writer.folded(folded),

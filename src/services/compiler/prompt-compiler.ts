@@ -123,11 +123,8 @@ async function compile(
   }
   laps.lap('progress');
   const resolved = inPlan(loaded.folded.state, request, refreshed);
-  const { tokenizer, learnings, learningsError, words } = await forPrompt(
-    loaded.folded.state,
-    request,
-    options,
-  );
+  const found = await forPrompt(loaded.folded.state, request, options);
+  const { tokenizer, learnings, learningsError, words } = found;
   laps.lap('learnings');
   // No await from here on: the next load of the session changes the state.
   const { state, snapshotSequence } = loaded.folded;

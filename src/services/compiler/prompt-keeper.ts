@@ -129,12 +129,8 @@ export function keptOf(compiled: CompiledNow, scanner: SecretScanner): KeptPromp
     ...{ room: reply.budget.room, dropped: reply.budget.dropped },
     durationMs: Math.round(durationMs * 100) / 100,
     ...{ factsShown: reply.factsShown, factsTotal: reply.factsTotal },
-    facts: shown.slice(0, MAX_FACTS).map(({ fact, score }) => ({ id: fact.id, score: rounded(score) })),
-    left: left.map(({ fact, score, left: why = 'budget' as const }) => ({
-      id: fact.id,
-      score: rounded(score),
-      why,
-    })),
+    facts: shown.slice(0, MAX_FACTS).map(scored),
+    left: left.map((each) => ({ ...scored(each), why: each.left ?? ('budget' as const) })),
     learnings: chosen.learnings,
     ...defined({ vectors: reply.vectors, learningsSequence: reply.learningsSequence }),
     ...(!isWhole && { cut: true as const }),
@@ -178,8 +174,8 @@ function cutTexts(value: unknown, most: number): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, cutTexts(field, most)]));
 }
 
-function rounded(score: number): number {
-  return Math.round(score * 1000) / 1000;
+function scored({ fact, score }: Chosen['shown'][number]) {
+  return { id: fact.id, score: Math.round(score * 1000) / 1000 };
 }
 
 interface TelemetryOptions {

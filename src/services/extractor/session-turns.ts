@@ -170,11 +170,8 @@ export async function processRoundRobin(
       clearInterval(extending);
       if (inWork === 0) return;
       const waits = setInterval(() => {
-        const fields = {
-          code: 'unavailable',
-          dispatches: inWork,
-          sessions: lanes.inWork().slice(0, MOST_NAMED),
-        };
+        const sessions = lanes.inWork().slice(0, MOST_NAMED);
+        const fields = { code: 'unavailable', dispatches: inWork, sessions };
         logger.warn(fields, 'cannot stop yet: dispatches are still in work');
       }, WAITS_MS);
       await new Promise<void>((resolve) => {

@@ -135,11 +135,8 @@ export class SessionKeeper {
     const { now } = this.#options;
     if (now() >= this.#resumesAt) this.#resumesAt = now() + this.#backoff.take();
     const code = codeOf(error);
-    this.#warn(
-      { session, code, err: error },
-      'the index entry of a session could not be brought up to date',
-      code,
-    );
+    const fields = { session, code, err: error };
+    this.#warn(fields, 'the index entry of a session could not be brought up to date', code);
   }
 }
 

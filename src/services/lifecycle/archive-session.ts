@@ -128,18 +128,13 @@ export function lifecyclePorts(
 ) {
   const { nats, sessions, projects, lifecycle, logger } = process;
   const { reader, command } = sessions;
+  const mostBytes = () => maxEventBytes(nats.connection);
   return {
     ...nats,
     ...sessions,
     table,
     lifecycle,
-    archiver: createArchiver({
-      log: nats.log,
-      reader,
-      command,
-      lifecycle,
-      maxEventBytes: () => maxEventBytes(nats.connection),
-    }),
+    archiver: createArchiver({ log: nats.log, reader, command, lifecycle, maxEventBytes: mostBytes }),
     now,
     pause,
     logger,

@@ -85,11 +85,8 @@ export function createRejectedQueries(
       const [, before] = cursor === undefined ? [] : readCursor(cursor, PLACE);
       const of = session === undefined ? undefined : token(session, 'session');
       const { entries, total, next } = await rejected.page(defined({ limit, session: of, role, before }));
-      return defined({
-        rejected: entries,
-        total,
-        next: next === undefined ? next : cursorOf('rejected', next),
-      });
+      const more = next === undefined ? next : cursorOf('rejected', next);
+      return defined({ rejected: entries, total, next: more });
     },
     async 'tool.rejected-show'({ id }) {
       const { body, retryId: _, ...entry } = await found(rejected, id);
