@@ -110,6 +110,8 @@ export function stated(
   for (const [at, fact] of ranked.entries()) {
     const by = idOf(number, at);
     const questions: string[] = [];
+    const failedBefore = notEnded.length;
+    const isSettled = fact.relation === RELATIONS.settled;
     const vain = (name: string, why: WhyNot = 'unknown') =>
       notEnded.push({ id: clipText(quoted(name), MAX_ID), why });
     for (const name of fact.not_shown ?? []) vain(name, 'not_shown');
@@ -123,9 +125,13 @@ export function stated(
         continue;
       }
       const isAnswer = statementKind(target) === 'question';
-      if (isAnswer && fact.relation === RELATIONS.settled) questions.push(target.object);
-      const isSettled = fact.relation === RELATIONS.settled;
+      if (isAnswer && isSettled) questions.push(target.object);
       ends.push({ id, by, how: isAnswer ? 'answered' : isSettled ? 'settled' : 'replaced' });
+    }
+    // What settles nothing says nothing on its own.
+    if (isSettled && notEnded.length > failedBefore && !ends.some((end) => end.by === by)) {
+      changed.set(factId(fact), undefined);
+      continue;
     }
     const isNamed = ({ ref }: SessionFact) => ends.some((end) => end.id === ref);
     const others = endable(fact).filter((older) => !isNamed(older));
@@ -133,7 +139,9 @@ export function stated(
     if (questions.length > 0) changed.set(factId(fact), answered(fact, questions));
   }
   for (const fact of counted) {
-    const written = changed.get(factId(fact)) ?? fact;
+    const id = factId(fact);
+    const written = changed.has(id) ? changed.get(id) : fact;
+    if (written === undefined) continue;
     const ids = refs[written.relation] ?? [];
     ids.push(idOf(number, ranked.indexOf(fact)));
     refs[written.relation] = ids;

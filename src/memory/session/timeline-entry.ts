@@ -124,13 +124,15 @@ function result(event: FactRecorded): Told {
   const repaired = repairs.length + repairs_omitted;
   const facts = factsOfEvent(event);
   const kept = kindOf(role).part === 'note' ? keptLines(facts) : [];
+  // Endings come first, as what is too long is cut at its end.
+  const after = `${endings(event)}${kept.length === 0 ? '' : ` [kept: ${kept.join('; ')}]`}`;
   const asks = questionsOf(outcome, verdict).filter((question) => question.default === undefined);
   return {
     task,
     role,
     ...(verdict !== undefined && { verdict }),
     ...(verdict !== undefined && isFailure(verdict) && { failed: true }),
-    summary: `${text}${kept.length === 0 ? '' : ` [kept: ${kept.join('; ')}]`}${endings(event)}`,
+    summary: `${clipText(oneLine(text), Math.max(MAX_SUMMARY / 2, MAX_SUMMARY - after.length))}${after}`,
     dispatch: dispatch.sequence,
     facts: facts.length + facts_omitted,
     ...(repaired > 0 && { repairs: repaired }),
@@ -145,10 +147,12 @@ const NOT_ENDED_IN_WORDS = {
   not_shown: 'was not shown to the agent',
 } as const;
 
-function endings({ data: { ends = [], not_ended = [] } }: FactRecorded): string {
+function endings({ data: { ends = [], not_ended = [], repairs = [] } }: FactRecorded): string {
+  const lost = repairs.find(({ kind }) => kind === 'lines')?.detail;
   const texts = [
     ...ends.map(({ id, by, how, term }) => `${id} ${how} by ${by}${term === undefined ? '' : ` (${term})`}`),
     ...not_ended.map(({ id, why }) => `${id} ${NOT_ENDED_IN_WORDS[why]}: nothing ended`),
+    ...(lost === undefined ? [] : [`${counted(Number(lost), 'line')} cut or left out`]),
   ];
   return texts.length === 0 ? '' : ` [${texts.join('; ')}]`;
 }

@@ -10,7 +10,7 @@ import { timelineEntry } from '../../../src/memory/session/timeline-entry.js';
 import { compilePrompt } from '../../../src/prompt/compile-prompt.js';
 import { createSessionQueries } from '../../../src/services/tools/session-queries.js';
 import { MemorySnapshotStore } from '../../doubles/memory-snapshot-store.js';
-import { implementer, observer, timeOf } from '../../support/builders.js';
+import { implementer, observer, recorded, timeOf } from '../../support/builders.js';
 import { StatedSession } from '../../support/stated.js';
 
 const PERSON = { by: 'ann', person: true } as const;
@@ -91,6 +91,26 @@ describe('a statement that another one names', () => {
     await session.says('Use dayjs', typeof named === 'string' ? { replaces: [named] } : named);
     expect(await session.holds()).toEqual(['M2 Use luxon', 'M3 Never touch legacy/', 'M4 Use dayjs']);
     expect(await logged(session)).toContain(`[${said}]`);
+  });
+
+  it.each([{ replaces: ['M99'] }, { not_shown: ['M1'] }])(
+    'what settles nothing leaves only a line of the log, before what was kept: %j',
+    async (named) => {
+      const session = new StatedSession();
+      await session.says('Which port?', { relation: 'asks' });
+      const gone = { subject: 'task:1', relation: 'settled', object: 'gone', ...named };
+      const facts = [{ subject: 'dates', relation: 'decided', object: 'Use dayjs' }, gone];
+      await session.result(observer({ summary: 'x'.repeat(400), facts }));
+      expect(await session.holds()).toEqual(['M1 Which port?', 'M2 Use dayjs']);
+      expect(await logged(session)).toMatch(/x\.\.\. \[M\d+ .*: nothing ended\] \[kept: M2/);
+    },
+  );
+
+  it('the log says how many labelled lines were cut or left out', () => {
+    const event = recorded(1, observer({ summary: 'Done' }));
+    const repairs = [{ kind: 'lines', field: 'the body', detail: '2' }];
+    const told = timelineEntry({ sequence: 1, event: { ...event, data: { ...event.data, repairs } } });
+    expect(told.summary).toBe('Done [2 lines cut or left out]');
   });
 
   it('a question ends with its branch, and one that is asked on a new branch of the name stays', async () => {
