@@ -64,11 +64,8 @@ function check<Schema extends z.ZodType>(
   const issues = parsed.error?.issues ?? [];
   const fields = [...faults.map(({ path }) => path), ...issues.map(({ path }) => pathOf(path).join('.'))];
   const messages = faults.map(({ message }) => message);
-  return {
-    ok: false,
-    message: explainIssues(schema, request, { messages, faulty, pathOf }),
-    details: { fields },
-  };
+  const message = explainIssues(schema, request, { messages, faulty, pathOf });
+  return { ok: false, message, details: { fields } };
 }
 
 function orThrow<Output>(checked: Checked<Output>): Output {

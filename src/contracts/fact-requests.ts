@@ -221,4 +221,3 @@ export type FactsFound = f.Output<(typeof FACT_REQUESTS)['tool.fact-find']['repl
 export type Retraction = f.Output<typeof retraction>;
 export type FactShown = f.Output<(typeof FACT_REQUESTS)['tool.fact-show']['reply']>;
 export type Recalled = f.Output<(typeof FACT_REQUESTS)['tool.recall']['reply']>;
-export type FilesListed = f.Output<(typeof FACT_REQUESTS)['tool.file-list']['reply']>;

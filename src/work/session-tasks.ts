@@ -202,13 +202,8 @@ export function taskLeases(
       await released(task, by);
     },
   };
-  const options = {
-    holder,
-    ttlMs: TTL_MS,
-    now: () => new Date().toISOString(),
-    ended,
-    ...defined({ beatMs }),
-  };
+  const now = () => new Date().toISOString();
+  const options = { holder, ttlMs: TTL_MS, now, ended, ...defined({ beatMs }) };
   return (task) => holdLease(leases, task, { ...options, what: `task ${task}` });
 }
 

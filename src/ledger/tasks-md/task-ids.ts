@@ -98,12 +98,8 @@ function phaseId([, word = '', number = '']: RegExpExecArray): string {
 
 function found(text: string, match: RegExpExecArray, certain: boolean): FoundId {
   const delimiter = DELIMITER.exec(text.slice(match[0].length));
-  return {
-    id: match[1] ?? '',
-    certain,
-    phase: false,
-    length: match[0].length + (delimiter?.[0].length ?? 0),
-  };
+  const length = match[0].length + (delimiter?.[0].length ?? 0);
+  return { id: match[1] ?? '', certain, phase: false, length };
 }
 
 const WIDE = /[\u3000\uFF01-\uFF5E【】]/;

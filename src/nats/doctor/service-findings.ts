@@ -17,15 +17,9 @@ export async function healthOfServices(
 }
 
 const { lastIncident } = serviceHealth.shape;
-const plain = serviceHealth.pick({
-  host: true,
-  pid: true,
-  uptimeSeconds: true,
-  warnings: true,
-  errors: true,
-});
+const own = serviceHealth.pick({ host: true, pid: true, uptimeSeconds: true, warnings: true, errors: true });
 const common = z.looseObject({
-  ...plain.shape,
+  ...own.shape,
   connection: serviceHealth.pick({ connected: true, disconnects: true }).exactOptional(),
   lastIncident: lastIncident.unwrap().nullable().optional(),
 });
@@ -40,7 +34,7 @@ function healthIn({ name, id, version, endpoints = [] }: ServiceStats): ServiceH
     ...{ service: name, id, version },
     requests: sum(({ num_requests }) => num_requests),
     errorReplies: sum(({ num_errors }) => num_errors),
-    ...plain.parse(health),
+    ...own.parse(health),
     ...connection,
     ...(lastIncident && { lastIncident }),
     numbers: Object.fromEntries(Object.entries(health).filter(([key]) => !Object.hasOwn(common.shape, key))),

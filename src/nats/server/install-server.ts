@@ -113,11 +113,8 @@ export const goInstall: Place = {
       const [GOPATH, GOCACHE] = [join(folder, 'go'), join(folder, 'cache')];
       const own = { GOPATH, GOCACHE, GOMODCACHE: undefined, GOFLAGS: '-modcacherw' };
       const env = { ...goInstallEnvironment(options.env, folder), ...own };
-      const result = await runCommand(go, ['install', target], {
-        env,
-        cwd: folder,
-        timeoutMs: BUILD_TIMEOUT_MS,
-      });
+      const within = { env, cwd: folder, timeoutMs: BUILD_TIMEOUT_MS };
+      const result = await runCommand(go, ['install', target], within);
       if (!result.ok) throw new Error(result.reason);
       return join(folder, executableName('nats-server', options.platform));
     });
