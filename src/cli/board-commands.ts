@@ -22,7 +22,11 @@ export function taskCommand(program: Command): void {
     .description('The tasks on the board of a session. Agents take them, results move them.')
     .examples('throughline task add "Write the parser" -s demo', 'throughline task ls demo');
   addRequests(task, {
-    'tool.task-status': { sets: { status: 'completed' }, about: 'mark a task as completed' },
+    'tool.task-status': {
+      ...{ sets: { status: 'completed' }, about: 'mark a task as completed' },
+      remark: ({ task: { id, unresolved } }) =>
+        unresolved.length > 0 ? `${id} waits for ${unresolved.map((task) => task.id).join(', ')}` : undefined,
+    },
     'tool.task-priority': false,
     'tool.task-content': {
       about: 'change the text, priority or status of a task',

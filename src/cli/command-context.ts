@@ -136,15 +136,13 @@ const ofFolder = onceForEach((config: Config) => {
   return found;
 });
 
-type Level = Exclude<(typeof LOG_LEVELS)[number], 'silent' | 'trace'>;
-
 /**
  * The log of a command that runs to its end: lines for people. What else the fields say may come from anywhere, and is
  * left to the logs of services, which take secrets out.
  */
 export function commandLogger({ logLevel }: Pick<Config, 'logLevel'>, write = note): Logger {
   const least = LOG_LEVELS.indexOf(logLevel);
-  const at = (level: Level) => {
+  const at = (level: Exclude<(typeof LOG_LEVELS)[number], 'silent' | 'trace'>) => {
     if (LOG_LEVELS.indexOf(level) < least) return () => {};
     return (fields: object, message: string) => {
       const place =

@@ -35,6 +35,7 @@ import {
   connectedProjects,
   type ProjectSettings,
   pausedFolder,
+  pausedText,
   recordConnected,
   removeConnected,
   setPaused,
@@ -304,6 +305,8 @@ function addConnectList(connect: Command): void {
       const found = await Promise.all(CONNECT_NAMES.map((name) => connectedClient(cli, name, common)));
       if (json) return out(JSON.stringify(found));
       for (const client of found) out(line(client));
+      const paused = pausedFolder(stateDirOf(cli.config.env), process.cwd());
+      if (paused !== undefined) note(`-- ${pausedText(paused)}`);
       for (const problem of new Set(found.flatMap(({ problems }) => problems))) note(`-- ${problem}`);
       if (found.every(({ project, user }) => project === 'absent' && user === 'absent')) {
         note('-- nothing is connected: "throughline connect claude" connects Claude Code in this folder');
@@ -396,7 +399,7 @@ export function pauseCommand(program: Command): void {
 
 export function resumeCommand(program: Command): void {
   addSwitch(program.command('resume'), false)
-    .description('Hooks keep what conversations in a folder leave again.')
+    .description('Hooks keep what conversations in a folder leave again. Needs a terminal.')
     .examples('throughline resume');
 }
 
@@ -419,7 +422,7 @@ export function uninstallCommand(program: Command): void {
     .command('uninstall')
     .description(
       'Takes out of this machine what Throughline has written for you: the entries of every connected client, the server, and\n' +
-        'the state and cache directories with all sessions. Lists it and asks first. "session export --all" keeps a copy.',
+        'the state and cache directories with all sessions. Lists it and asks first. "admin backup" keeps a copy.',
     )
     .option('--keep-memory', 'leave the state directory: all sessions stay')
     .option('--dry-run', 'show the list, and change nothing')

@@ -102,6 +102,7 @@ export function factsCommand(program: Command): void {
         hookState(stateDirOf()).forgetText(fact.object);
         return reply;
       },
+      remark: () => 'its session keeps no earlier prompts: they may have shown it',
     },
   });
   restoreCommand(facts);

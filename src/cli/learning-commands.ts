@@ -85,11 +85,9 @@ function addList(learning: Command): void {
     });
 }
 
-type Listed = ReplyTo<'learning.list'> | ReplyTo<'proposal.list'>;
-
 function printList(
   cli: Cli,
-  reply: Listed,
+  reply: ReplyTo<'learning.list'> | ReplyTo<'proposal.list'>,
   { json, status }: ListOptions,
   pending?: ReplyTo<'proposal.list'>,
 ): void {

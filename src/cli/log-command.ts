@@ -90,7 +90,8 @@ async function listEntries(cli: Cli, command: Command, session: Token | undefine
     if (session === undefined) return newestOfAll(tools, project, request);
     const { sequence, ...found } = await newestOf(tools, session, request);
     requireEvents(session, sequence);
-    return found;
+    // What was written again, as by "facts erase", stands where it was.
+    return { ...found, entries: found.entries.toSorted((a, b) => b.at.localeCompare(a.at)) };
   });
   if (json) out(JSON.stringify(entries));
   else {

@@ -1,5 +1,5 @@
 import { CommanderError, Help, Option } from 'commander';
-import { codeOf, messageOf, ThroughlineError } from '../contracts/errors.js';
+import { codeOf, messageOf, ThroughlineError, usageError } from '../contracts/errors.js';
 import { visible } from '../shared/terminal-text.js';
 import { VERSION } from '../version.js';
 import { Command } from './cli-command.js';
@@ -136,6 +136,9 @@ function operandsOf(argv: readonly string[]): readonly string[] {
 /** Exit codes: 0 fine, 1 failed, 2 wrong usage, 3 what is named does not exist, 128 and its number for a signal. */
 export async function runCli(argv: readonly string[]): Promise<number> {
   try {
+    const broken = argv.find((word) => word.includes('\uFFFD'));
+    if (broken !== undefined)
+      throw usageError(`${JSON.stringify(broken)} is not UTF-8 text: send it as UTF-8`);
     const chosen = chosenCommand(argv);
     const program = await createProgram((name) => name === chosen);
     await program.parseAsync([...argv]);

@@ -40,7 +40,10 @@ export function promptCommand(program: Command): void {
     .option('-s, --session <name>', `session ${SESSION_DEFAULT}`)
     .choice('--kind <kind>', 'kind of prompt', ['dispatch', 'iteration', 'session-start'], 'dispatch')
     .option('-t, --task <id>', 'id of the task that the prompt is for')
-    .option('-p, --prompt <text>', 'what the agent must do; facts and learnings are chosen to fit it')
+    .option(
+      '-p, --prompt <text>',
+      'what the agent must do, if plan and board do not say it; facts and learnings fit it',
+    )
     .option('--template <file>', 'iteration: your own template, see "throughline prompt template"')
     .choice('--role <role>', 'who gets the prompt (default: implementer)', ROLES)
     .choice('--tags <tag...>', 'only facts with one of these', FACT_TAGS)
@@ -200,7 +203,7 @@ function addList(prompt: Command): void {
         task === undefined
           ? `"throughline prompt --session ${session}" compiles one`
           : `"throughline prompt ls ${session}" lists those of all tasks`;
-      if (total === 0) note(`-- none is kept: ${none}`);
+      if (total === 0) note(`-- none is kept, as none was compiled ${OR_ERASED}: ${none}`);
       else note(`-- ${prompts.length} of ${counted(total, 'prompt')}`);
     });
 }
@@ -242,10 +245,12 @@ export function lastCommand(program: Command): void {
         const newest = prompts.find(({ tokens }) => tokens > 0);
         if (newest !== undefined) return showPrompt(cli, client, { session, id: newest.id }, options);
         requireEvents(session, (await client.runs.status({ session })).sequence);
-        note(`-- no agent was given anything in session ${session} yet`);
+        note(`-- session ${session} keeps no prompt: none was compiled yet, ${OR_ERASED}`);
       });
     });
 }
+
+const OR_ERASED = 'or "facts erase" has removed them';
 
 function addTemplate(parent: Command): void {
   parent

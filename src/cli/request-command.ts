@@ -86,15 +86,16 @@ export function addRequest<Name extends RequestName>(
   const { scope } = row;
   const places = [...usage.matchAll(/<(\w+)>/g)].map(([, field = '']) => field);
   const words = usage.replace(/ <.*/, '');
+  const isSpoken = !row.reads && ('by' in row.shape || 'person' in row.shape);
+  const isOfPerson = isSpoken && !row.agents;
   const command = group
     .command(words.split(' ').at(-1) ?? '', { isDefault })
     .summary(about)
-    .description(sentence(about));
+    .description(`${sentence(about)}${isOfPerson ? ' Needs a terminal.' : ''}`);
   const isOfProject = scope === 'project';
   const asArgument = scope === 'session' && places.length === 0 && !exact;
   const begins = !exact && row.reply instanceof z.ZodObject && 'created' in row.reply.shape;
   const isEnding = 'reason' in row.shape && !row.agents && !('by' in row.shape);
-  const isSpoken = !row.reads && ('by' in row.shape || 'person' in row.shape);
   const taken = { ...sets, ...(isOfProject && { source: true }), person: true };
   const decider = 'by' in row.shape && !row.agents && { by: DECIDER };
   const shape = shapeOf({ ...row.shape, ...decider, ...more.fields }, (field) => !(field in taken));
@@ -134,7 +135,7 @@ export function addRequest<Name extends RequestName>(
       const cli = cliOf(command);
       const owner = await ownerIn(cli);
       const given = { ...fieldsIn(), ...owner, ...sets };
-      const request = isSpoken ? spoken(cli, given, row, exact) : isEnding ? unattended(given) : given;
+      const request = isSpoken ? spoken(cli, given, row) : isEnding ? unattended(given) : given;
       const reply = await withClient(cli, async (client) => {
         if (begins && owner.session !== undefined) await openInFolder(cli, owner.session, client);
         const answer = await (more.send?.(client, request) ?? client.send(name, request));
@@ -147,6 +148,8 @@ export function addRequest<Name extends RequestName>(
         return answer;
       });
       if (reply === undefined) return;
+      if (isSpoken && !canAsk() && !exact)
+        note("-- it counts as an agent's: a person's word comes from a terminal or the page");
       const { json } = command.optsWithGlobals<{ json?: boolean }>();
       if (json) out(JSON.stringify(reply));
       else print(cli, more.show?.(reply, coloursOf(cli)) ?? showReply(name, reply, coloursOf(cli)));
@@ -191,16 +194,9 @@ export function requirePerson(): void {
 }
 
 /** A person's word comes from a terminal or the page: a command without a terminal may be an agent's, whatever name it gives. */
-function spoken(
-  { server }: Cli,
-  given: Values,
-  { agents, shape }: RegisteredRequest,
-  exact: boolean,
-): Values {
+function spoken({ server }: Cli, given: Values, { agents, shape }: RegisteredRequest): Values {
   const isAgent = !canAsk();
   if (!agents) requirePerson();
-  if (isAgent && !exact)
-    note("-- it counts as an agent's: a person's word comes from a terminal or the page");
   const person = () => personName(server, process.cwd()) ?? (agents ? UNNAMED : userName());
   const usual = isAgent ? 'a command without a terminal' : person();
   return {
@@ -269,7 +265,10 @@ export function addFields(command: Command, shape: Shape, places: readonly strin
 
 function argumentOf(field: string, schema: z.ZodType): Argument {
   const { inner, required } = unwrapped(schema);
-  const name = isList(inner) ? `${placeholderOf(field, inner)}` : flagOf(field);
+  const name =
+    inner instanceof z.ZodUnion || inner instanceof z.ZodArray
+      ? `${placeholderOf(field, inner)}`
+      : flagOf(field);
   const argument = new Argument(required ? `<${name}>` : `[${name}]`, aboutOf(schema));
   if (inner instanceof z.ZodEnum) argument.choices(inner.options.map(String));
   if (inner instanceof z.ZodNumber) argument.argParser(numberParser(inner));
@@ -347,10 +346,6 @@ function wrappedIn(schema: z.ZodDefault | z.ZodOptional | z.ZodReadonly): z.ZodT
   const inner = schema.unwrap();
   if (inner instanceof z.ZodType) return inner;
   throw new Error('a field of a request is made by another library');
-}
-
-function isList(inner: unknown): boolean {
-  return inner instanceof z.ZodUnion || inner instanceof z.ZodArray;
 }
 
 function placeholderOf(field: string, inner: unknown): string {

@@ -34,6 +34,7 @@ export function sessionCommand(program: Command): void {
         if (sessions.some(({ session }) => session === text)) note('-- it is archived already');
         return client.send('tool.session-archive', request);
       },
+      remark: () => 'its earlier prompts cannot be shown any more: its log is one checkpoint now',
     },
     ...{ 'tool.session-export': false, 'tool.session-import': false, 'tool.session-forget': false },
   });
@@ -150,11 +151,9 @@ export function retentionCommand(program: Command): void {
   });
 }
 
-type Rule = Parameters<ThroughlineClient['tools']['retentionSet']>[0];
-
 /** Asks before a rule by which sessions would be forgotten now. Without consent the rules stay. */
 async function setRule({ tools }: ThroughlineClient, { yes, ...given }: { readonly yes?: true }) {
-  const rule = given as Rule;
+  const rule = given as Parameters<ThroughlineClient['tools']['retentionSet']>[0];
   const preview = await tools.retentionSet({ ...rule, dryRun: true });
   if (rule.dryRun) {
     note('-- nothing was changed');

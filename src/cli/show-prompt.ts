@@ -81,20 +81,18 @@ function originLines({ prompt, lines = [], facts = [] }: CompileReply, pc: Color
   return prompt.split('\n').flatMap((text, at) => {
     if (text.trim() === '') return [];
     const line = lines.find(({ from, to }) => from <= at + 1 && at + 1 <= to);
-    const { section = 'template', why, fact, learning, dispatch } = line ?? {};
+    const { section = 'template', why, fact, learning, task } = line ?? {};
     const reasons = new Set(lines.flatMap((other) => (other.section === section && other.why) || []));
     const [reason] = reasons.size === 1 ? reasons : [];
     const repairs = facts.find(({ id }) => id === fact)?.repairs;
-    const from = dispatch === undefined ? undefined : `result ${dispatch}`;
-    const remarks = [from, why === reason ? undefined : why, repairs && repairsInWords({ repairs })].filter(
-      Boolean,
-    );
-    const row = lineOf(
-      statementsIn(text)[0] ?? fact ?? learning ?? '',
-      visible(text),
-      remarks.join('; '),
-      pc,
-    );
+    const id = statementsIn(text)[0] ?? fact ?? learning ?? '';
+    const from = section === 'ledger' ? task && `results of task ${quoted(task)}` : undefined;
+    const remarks = [
+      sourceOf(id, line?.dispatch) ?? from,
+      why === reason ? undefined : why,
+      repairs && repairsInWords({ repairs }),
+    ];
+    const row = lineOf(id, visible(text), remarks.filter(Boolean).join('; '), pc);
     const heading = `${sectionName(section)}${reason === undefined ? '' : `: ${quoted(reason)}`}`;
     const isFirst = section !== before;
     before = section;
@@ -102,14 +100,26 @@ function originLines({ prompt, lines = [], facts = [] }: CompileReply, pc: Color
   });
 }
 
+/** No result says a note or an answer: its id begins with N. */
+function sourceOf(id: string, dispatch: number | undefined): string | undefined {
+  return dispatch === undefined || id.startsWith('N') ? undefined : `result ${dispatch}`;
+}
+
 /** The facts and files that were considered and are not in the prompt: why each was left out, and what spoke for it. */
-function leftOutLines({ considered }: CompileReply, pc: Colors): string[] {
+function leftOutLines({ considered, prompt }: CompileReply, pc: Colors): string[] {
   const { facts = [], files = [] } = considered ?? {};
+  const named = new Set(prompt.split(/[\s,:]+/));
   const left = [
     ...facts.map((fact) => ({
       ...fact,
       text: clipText(quoted(`${fact.subject} ${fact.relation} ${fact.object}`), MAX_TEXT),
-      from: `result ${fact.dispatch}, task ${quoted(fact.taskId)}, ${fact.kind}, ${whyShown(fact)}`,
+      id: fact.ref ?? fact.id,
+      from: [
+        sourceOf(fact.ref ?? '', fact.dispatch) ?? [],
+        `task ${quoted(fact.taskId)}, ${fact.kind}, ${whyShown(fact)}`,
+      ]
+        .flat()
+        .join(', '),
     })),
     ...files.map(({ path, reasons, left, ...file }) => ({
       ...{ ...file, id: '', text: quoted(path), left: left === 'budget' ? left : ('unlikely' as const) },
@@ -117,7 +127,7 @@ function leftOutLines({ considered }: CompileReply, pc: Colors): string[] {
         .map((reason) => reason.join(' '))
         .join(', '),
     })),
-  ].filter(({ shown }) => !shown);
+  ].filter(({ shown, text }) => !shown && !named.has(text));
   if (left.length === 0) return [];
   return [
     pc.dim('Left out'),

@@ -173,9 +173,7 @@ function listed(lines: readonly string[], none: string): readonly string[] {
   return lines.length === 0 ? [none] : lines;
 }
 
-type Task = ToolReply<'task-add'>['task'];
-
-function taskCells(pc: Colors, task: Task): Cell[] {
+function taskCells(pc: Colors, task: ToolReply<'task-add'>['task']): Cell[] {
   const { id, by, content, status, priority, claimed_by, reason, result, unresolved } = task;
   const waits = unresolved.map((other) => `${other.id}, ${statusText(other.why)}`).join('; ');
   const waiting = waits === '' ? '' : pc.red(` (waits for ${waits})`);

@@ -167,10 +167,6 @@ function ownStoreOf({ server }: Cli): string {
   );
 }
 
-function membersOf(cli: Cli): Members {
-  return sharingOf(ownStoreOf(cli)).members ?? [];
-}
-
 function withoutMember(members: Members, name: string): Members {
   return members.filter((member) => member.name !== name);
 }
@@ -193,7 +189,7 @@ function addMembers(team: Command): void {
     .option('--json', 'print an array of {name, key, since, sessions?, owner?}')
     .examples('throughline team members')
     .action((options: Flags<'json'>, command: Command) => {
-      const members = membersOf(cliOf(command));
+      const members = sharingOf(ownStoreOf(cliOf(command))).members ?? [];
       if (options.json) return out(JSON.stringify(members));
       if (members.length === 0) return note('-- no members: "throughline team invite NAME" lets someone in');
       const rows = members.map(({ name, key, since, sessions, owner }) => {

@@ -3,15 +3,13 @@ import { recordRaw } from '../agents/hooks/run-hook.js';
 import { flush } from '../agents/hooks/send-waiting.js';
 import { removeSpool, type SpoolCount, spoolCounts, spoolOf } from '../agents/hooks/spool.js';
 import { stateDirOf } from '../config/config.js';
-import { pausedFolder } from '../config/connected-projects.js';
+import { pausedFolder, pausedText } from '../config/connected-projects.js';
 import { personName } from '../config/person-name.js';
 import { installationKey, serverText } from '../config/user-server.js';
 import { usageError } from '../contracts/errors.js';
 import { counted } from '../shared/text.js';
 import type { Command, Flags, Texts } from './cli-command.js';
 import { type Cli, cliOf, note, out, withClient } from './command-context.js';
-
-type UnsentOptions = Flags<'json'> & Texts<'send' | 'rm'>;
 
 const NO_LIMIT_MS = 60_000;
 
@@ -26,7 +24,7 @@ export function addUnsent(result: Command): void {
     .option('--rm <installation>', 'delete all of it')
     .option('--json', 'one JSON array of {installation, waiting, unreadable}')
     .examples('throughline result unsent', 'throughline result unsent --send named:old.example:4222')
-    .action(async ({ send, rm, json }: UnsentOptions, command: Command) => {
+    .action(async ({ send, rm, json }: Flags<'json'> & Texts<'send' | 'rm'>, command: Command) => {
       const cli = cliOf(command);
       const stateDir = stateDirOf(cli.config.env);
       const named = send ?? rm;
@@ -81,9 +79,7 @@ export function hookRemarks({ config, server }: Cli): string[] {
     count.installation === inUse ? inWords(count) : `${inWords(count)} for ${count.installation}`,
   );
   return [
-    ...(paused === undefined
-      ? []
-      : [`paused: nothing is kept of conversations in ${paused} until "throughline resume" there`]),
+    ...(paused === undefined ? [] : [pausedText(paused)]),
     ...(kept.length === 0 ? [] : [`kept by hooks: ${kept.join('; ')}: "throughline result unsent" shows it`]),
   ];
 }

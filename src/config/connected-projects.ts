@@ -66,6 +66,10 @@ export function setPaused(stateDir: string, folder: string, paused: boolean): vo
   } else rmSync(mark, { force: true });
 }
 
+export function pausedText(folder: string): string {
+  return `paused: nothing is kept of conversations in ${folder} until "throughline resume" there`;
+}
+
 /** Returns the paused folder that this one is, or lies in; undefined if there is none. */
 export function pausedFolder(stateDir: string, folder: string): string | undefined {
   if (!existsSync(folder)) return undefined;

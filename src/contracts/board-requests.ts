@@ -35,6 +35,8 @@ const number = z
   .describe('Number of the iteration. Default: the running or next one.');
 const id = text(64).describe('Its id: TAS-12, tas-12, 12, or a unique prefix.');
 const ids = oneOrMore(id, MAX_IDS);
+const noteId = text(64).describe('Its id, such as NOT-1 or N1.');
+const messageId = text(64).describe('Its id, such as MSG-1.');
 
 const task = z.object({ task: taskView.describe('The task as it is now.'), sequence });
 const oneNote = z.object({ note: note.describe('The note as it is now.'), sequence });
@@ -149,13 +151,13 @@ export const BOARD_REQUESTS = {
   'tool.note-edit': command(
     'change a note',
     { cli: 'note edit <id>', example: { id: 'NOT-1', type: 'tip' } },
-    { id, content: noteText.optional(), type: noteType.optional(), person },
+    { id: noteId, content: noteText.optional(), type: noteType.optional(), person },
     oneNote,
   ),
   'tool.note-delete': command(
     'remove a note; the last 20 can be restored',
     { cli: 'note rm <id>', example: { id: 'NOT-1' } },
-    { id, person },
+    { id: noteId, person },
     z.object({
       note: z.null().describe('Null: the note is deleted.'),
       deleted: string('Id of the note.'),
@@ -177,7 +179,7 @@ export const BOARD_REQUESTS = {
   'tool.inbox-mark-read': command(
     'mark a message as read',
     { cli: 'inbox read <id>', example: { id: 'MSG-1' } },
-    { id, unread: flag.describe('Mark it as unread again.'), person },
+    { id: messageId, unread: flag.describe('Mark it as unread again.'), person },
     message,
   ),
   'tool.inbox-list': query(

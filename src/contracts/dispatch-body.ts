@@ -79,10 +79,8 @@ const NOT_TEXT = {
   fix: 'send it as UTF-8',
 } as const;
 
-type Found = Extract<FoundJson, { ok: true }>;
-
 function checked(
-  { value, repairs: mended, broken }: Found,
+  { value, repairs: mended, broken }: Extract<FoundJson, { ok: true }>,
   role: Role,
   clean: Cleaning,
   schemaOf: SchemaOf,

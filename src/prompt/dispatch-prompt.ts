@@ -70,7 +70,9 @@ export const DISPATCH: PromptDescriptor<DispatchRequest, Section, Own> = {
     const task = taskTextOf(withPlanText(state, taskId, taskPrompt));
     const known = ledgersOf(state).get(taskId);
     const origin = { task: taskId };
-    const ofLedger = { origin: { ...origin, ...(known !== undefined && { dispatch: known.last.sequence }) } };
+    // A ledger of several results does not say which of them a line is from.
+    const only = known?.dispatches === 1 ? { dispatch: known.last.sequence } : {};
+    const ofLedger = { origin: { ...origin, ...only } };
     const loops = known?.approvalLoops ?? 0;
     const name = `Task ${quoted(taskId)}${loops === 0 ? '' : `, round ${loops + 1}`}`;
     const head = [name, planOfTask(state, taskId, request.degraded)].filter(Boolean);
@@ -370,8 +372,6 @@ function issueOf(text: string, issues: readonly DigestIssue[]): DigestIssue | un
   return best;
 }
 
-type Step = 'begin' | 'continue' | 'approved' | 'settle';
-
 const ASKED: readonly PacketField[] = ['required_fixes', 'blockers', 'issues'];
 /** Earlier results of the task fill these fields. */
 const TOLD = FIELDS.slice(FIELDS.indexOf('summary'));
@@ -392,7 +392,7 @@ function guideLine(state: SessionState, taskId: string, role: Role, fields: Read
   return `Guide: ${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }
 
-function stepOf(role: Role, ledger: TaskLedger | undefined): Step {
+function stepOf(role: Role, ledger: TaskLedger | undefined): 'begin' | 'continue' | 'approved' | 'settle' {
   if (ledger === undefined) return 'begin';
   const { requiredFixes, issues, blockers, tries, assessment } = ledger;
   const demands = [...requiredFixes, ...issues, ...(kindOf(role).part === 'work' ? blockers : [])];

@@ -87,7 +87,7 @@ function wordsOf({ fact, group }: RankedFact): string {
   const ownTask = subject === `task:${sourceTaskId}`;
   switch (group) {
     case 'findings':
-      return fix === undefined ? object : `${object}${ended(object)} Fix: ${fix}`;
+      return fix === undefined ? object : `${object}${/[.!?]$/.test(object) ? '' : '.'} Fix: ${fix}`;
     case 'tests':
       return `${subject.replace(/^test:/, '')}: ${testSaying(object, ` in task:${sourceTaskId}`)}`;
     case 'work':
@@ -151,10 +151,6 @@ export function filesPart(files: readonly string[]): string[] {
 function listed(all: readonly string[], most: number, separator: string): string {
   const rest = all.length > most ? ` and ${all.length - most} more` : '';
   return `${all.slice(0, most).join(separator)}${rest}`;
-}
-
-function ended(text: string): string {
-  return /[.!?]$/.test(text) ? '' : '.';
 }
 
 const MAX_REPLACED = 60;

@@ -30,7 +30,7 @@ export function taskText(state: SessionState, { taskId, taskPrompt }: DispatchRe
     const ids = [...(run?.document.tasks.map(({ id }) => id) ?? []), ...board.tasks.keys()];
     throw new ThroughlineError(
       'schema_invalid',
-      `task ${JSON.stringify(quoted(taskId))} is neither in the plan nor on the board${nearIdsHint(taskId, ids)}; give its text as taskPrompt (--prompt)`,
+      `task ${JSON.stringify(quoted(taskId))} is neither in the plan nor on the board${nearIdsHint(taskId, ids)}; give its text as taskPrompt, on the command line as -p "what to do"`,
     );
   }
   const named = [taskId, ...(objective.match(/\bTAS-\d+\b/g) ?? [])];

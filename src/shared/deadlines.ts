@@ -68,7 +68,10 @@ export function linkedSignal(
     releases.push(() => source.removeEventListener('abort', fire));
   }
   if (timeoutMs !== undefined && !signal.aborted) {
-    const timer = setTimeout(() => controller.abort(timeoutError()), timeoutMs);
+    const timer = setTimeout(
+      () => controller.abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError')),
+      timeoutMs,
+    );
     releases.push(() => clearTimeout(timer));
   }
   return {
@@ -77,8 +80,4 @@ export function linkedSignal(
       for (const release of releases) release();
     },
   };
-}
-
-function timeoutError(): DOMException {
-  return new DOMException('The operation was aborted due to timeout', 'TimeoutError');
 }

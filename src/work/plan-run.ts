@@ -93,10 +93,8 @@ function heldBy(open: readonly WorkTask[]): string {
   return `${counted(open.length, 'task')} cannot begin: ${stuck?.id}${why}`;
 }
 
-type Counted = { -readonly [Key in keyof TaskSummary]: TaskSummary[Key] };
-
 export class RunTally {
-  readonly #tasks = new Map<string, Counted>();
+  readonly #tasks = new Map<string, { -readonly [Key in keyof TaskSummary]: TaskSummary[Key] }>();
   #rounds = 0;
 
   get spent(): Spent {

@@ -14,7 +14,6 @@ import { isObject } from '../shared/text.js';
 import type { AgentRole, RunIdentity } from './run-types.js';
 import type { Stall, WorkTask } from './task-step.js';
 
-type BoardTask = ToolReply<'task-list'>['tasks'][number];
 type Came = RunStatusReply['tasks'][number];
 
 /** Results of a task that count its rounds. */
@@ -65,7 +64,7 @@ function planTasks(all: readonly PlanTaskView[], progress: ReadonlyMap<string, C
   });
 }
 
-function boardTask(task: BoardTask, known: Came | undefined): WorkTask {
+function boardTask(task: ToolReply<'task-list'>['tasks'][number], known: Came | undefined): WorkTask {
   const { id, content, status, unresolved, reason } = task;
   const isHeld = status === 'blocked' && known?.last_outcome.endsWith('_blocked') !== true;
   return {

@@ -1,12 +1,6 @@
 import picocolors from 'picocolors';
 import { describe, expect, it } from 'vitest';
-import {
-  learningLine,
-  outcomeLine,
-  proposalFields,
-  proposedLine,
-  rankedLine,
-} from '../../src/cli/learning-commands.js';
+import { learningLine, outcomeLine, proposalFields, proposedLine } from '../../src/cli/learning-commands.js';
 import type { ReplyTo } from '../../src/contracts/requests.js';
 import type { Proposal } from '../../src/memory/learnings/learnings-state.js';
 import { learning, proposal } from '../support/learnings.js';
@@ -31,22 +25,6 @@ describe('a line', () => {
     const { confidence: _, ...unsure } = pendingProposal({ type: 'self_knowledge' });
     expect(learningLine(plain, pendingProposal())).toBe('abcde  pattern  0.82  Run the linter');
     expect(learningLine(plain, unsure)).toBe('abcde  self_knowledge   N/A  Run the linter');
-  });
-
-  it('a line about a learning says who decided', () => {
-    const merged = pendingProposal({ status: 'accepted', ...decided, mergedInto: '999999abcdef' });
-    expect(learningLine(plain, merged)).toMatch(
-      /Run the linter {2}\(accepted by anna at noon, merged into 99999\)$/,
-    );
-  });
-
-  it('a line about a learning shows a score where there is one', () => {
-    expect(rankedLine(plain, { learning: LEARNING, score: 0.891 })).toBe(
-      '[0.89] abcde  pattern         Run the linter',
-    );
-    expect(rankedLine(plain, { learning: LEARNING, score: 0 })).toBe(
-      '-      abcde  pattern         Run the linter',
-    );
   });
 });
 

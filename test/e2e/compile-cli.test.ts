@@ -95,7 +95,7 @@ describe('throughline prompt', () => {
     });
     expect(await up.cli([...asked, '--new'])).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('give its text as taskPrompt (--prompt)'),
+      stderr: expect.stringContaining('on the command line as -p'),
     });
   });
 });

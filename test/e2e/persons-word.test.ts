@@ -37,6 +37,8 @@ it('an agent changes its own notes, and none of a person', async () => {
     (await by('note', 'rm', id, ...here)).code,
   ];
   expect(await change('N1')).toEqual([1, 1, 1, 1, 1]);
+  const refused = await agent('note', 'edit', 'N1', '--content', 'Dates are free', ...here);
+  expect(refused.stderr).not.toContain('counts as');
   expect(await facts()).toContain('ISO 8601');
   expect((await agent('note', 'edit', 'N2', '--content', 'Tests need podman', ...here)).code).toBe(0);
   expect((await person('facts', 'retract', `${session}/N2`)).code).toBe(0);
@@ -45,6 +47,22 @@ it('an agent changes its own notes, and none of a person', async () => {
   expect((await agent('facts', 'restore', 'N2', ...here)).stderr).toContain('withdrawn by a person');
   expect((await person('note', 'edit', 'N1', '--content', 'Dates are RFC 3339', ...here)).code).toBe(0);
   expect((await person('note', 'rm', 'N1', ...here)).code).toBe(0);
+});
+
+it('what a person erases stands in the log where it was, and its kept prompts are said to be gone', async () => {
+  const of = ['-s', newSession('erased')];
+  for (const text of ['The gate is LYREBIRD blue', 'Dates are ISO 8601'])
+    expect((await person('note', 'add', text, ...of)).code).toBe(0);
+  await agent('prompt', '-t', '1', '-p', 'Paint the gate', ...of);
+  const erased = await person('facts', 'erase', 'N1', '--yes', ...of);
+  expect(erased.stderr).toContain('keeps no earlier prompts');
+  expect((await agent('last', ...of)).stderr).toContain('or "facts erase" has removed them');
+  const entries: { at: string; summary: string }[] = JSON.parse((await agent('log', '--json', ...of)).stdout);
+  expect(entries.map(({ summary }) => summary.replace(/ by .*/, ''))).toEqual([
+    'N1 was erased',
+    'note NOT-2 (learning): Dates are ISO 8601',
+    'note NOT-1 (learning): erased',
+  ]);
 });
 
 it('who speaks at a terminal has the name of git, and its statements and answers are found by it', async () => {

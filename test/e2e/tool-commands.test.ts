@@ -61,7 +61,7 @@ describe('the reading commands', () => {
       // No terminal says that a person writes it.
       const origin = "-- it counts as an agent's: .*\n";
       expect((await add('Name the field')).stderr).toMatch(
-        new RegExp(`^${origin}-- created session ${name}\n$`),
+        new RegExp(`^-- created session ${name}\n${origin}$`),
       );
       expect((await add('Name the fix')).stderr).toMatch(new RegExp(`^${origin}$`));
       const slip = `${name.slice(0, 3)}${name.slice(4)}`;
@@ -375,6 +375,12 @@ describe('the exit code', () => {
     ['an unknown id', 3, () => of('task-delete', '--id', '9'), /no task "9".*\(not_found\)/],
     ['a duplicate', 1, () => of('task-add', '--content', ' A '), /has the same content.*\(duplicate\)/],
     ['an empty text', 2, () => of('note-add', '--content', ' '), /content: must not be empty.*\(schema_/],
+    [
+      'a word that is not UTF-8',
+      2,
+      () => ['note', 'add', 'caf\uFFFD'],
+      /^throughline: "caf\uFFFD" is not UTF-8/,
+    ],
     ['an empty name', 2, () => ['log', 'any', '--task', ''], /\(schema_invalid\)\n$/],
     ['no setting', 2, () => ['session', 'open', 'any', '--settings', 'colour=red'], /\(schema_invalid\)\n$/],
     // What cannot be read as what it should be is a failure, and no wrong use of the command.

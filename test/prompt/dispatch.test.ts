@@ -74,6 +74,16 @@ describe('a dispatch prompt', () => {
     expect(notesAfter(true)).not.toHaveProperty(['Also known']);
   });
 
+  it('what is known of a task names its only result, and of several none', () => {
+    const sources = (...events: SessionEvent[]) => {
+      const { lines = [] } = compile(stateAfter(...events), { include: ['lines'] });
+      return lines.flatMap(({ section, dispatch }) => (section === 'ledger' ? [dispatch] : []));
+    };
+    const made = recorded(1, implementer({ files_modified: ['a.ts'] }));
+    expect(new Set(sources(made))).toEqual(new Set([1]));
+    expect(new Set(sources(made, recorded(2, sent('1', 'close'))))).toEqual(new Set([undefined]));
+  });
+
   it('a dispatch prompt names the progress of its plan', () => {
     const state = stateAfter(
       runInitialized([progressTask('1'), progressTask('2', { status: 'completed' }), progressTask('3')]),

@@ -51,7 +51,7 @@ export function localTasksFile(
         if (!opened.isFile()) return { fault: NOT_A_FILE };
         const now = await located(path, roots, moreRoots);
         if ('fault' in now) return now;
-        if (!isSame(now.seen, opened)) return { fault: EXCHANGED };
+        if (now.seen.dev !== opened.dev || now.seen.ino !== opened.ino) return { fault: EXCHANGED };
         return await readWhole(handle, opened);
       }),
   };
@@ -134,10 +134,6 @@ async function faultless<T>(work: () => Promise<Found<T>>): Promise<Found<T>> {
 
 function tooLarge(size: number): string {
   return `has ${size} bytes, the limit is ${MAX_PLAN_BYTES}`;
-}
-
-function isSame(one: Stats, other: Stats): boolean {
-  return one.dev === other.dev && one.ino === other.ino;
 }
 
 function isInside(root: string, path: string): boolean {

@@ -22,10 +22,8 @@ import { fileURLToPath } from 'node:url';
 import { isMissing, systemCode, ThroughlineError } from '../../contracts/errors.js';
 import { hashOf } from '../../shared/hash.js';
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
 /** Returns the user's state directory: `$XDG_STATE_HOME/throughline` if absolute, else `<home>/.local/state/throughline`. */
-export function userStateDir(env: Environment, home: string): string {
+export function userStateDir(env: Readonly<Record<string, string | undefined>>, home: string): string {
   const xdg = env.XDG_STATE_HOME;
   return join(xdg && isAbsolute(xdg) ? xdg : join(home, '.local', 'state'), 'throughline');
 }

@@ -159,8 +159,6 @@ const OTHER = 'other';
 const OWN_NAME = /^[A-Za-z0-9][A-Za-z0-9._/+-]{0,79}$/;
 
 type Value = number | Distribution;
-type GivenLabels = Readonly<Record<string, string>>;
-
 export class MetricRegistry {
   readonly #collectors: Collector[] = [];
   #failures = 0;
@@ -213,7 +211,7 @@ export function byLabel<const Label extends string>(
   ]);
 }
 
-function labelText({ labels }: Metric, given: GivenLabels): string {
+function labelText({ labels }: Metric, given: Readonly<Record<string, string>>): string {
   return Object.entries(labels)
     .map(([label, values]) => `${label}="${allowed(values, given[label] ?? '')}"`)
     .join(',');

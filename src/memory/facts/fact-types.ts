@@ -306,7 +306,7 @@ export function formatSessionFacts(facts: readonly SessionFact[]): string {
 }
 
 export function factLine(fact: SessionFact): string {
-  const suffix = ` [task:${clipText(bare(fact.sourceTaskId), MAX_SUFFIX)}]`;
+  const suffix = ` [task:${clipText(quoted(fact.sourceTaskId).replace(/[[\]]/g, ''), MAX_SUFFIX)}]`;
   const room = MAX_FACT_LINE - lengthOf(suffix);
   // Quoted as a whole: harmless parts such as `[task` and `: 9]` would combine into a forged origin.
   const line = `- ${quoted(`${quoted(fact.subject)} ${quoted(fact.relation)} ${quoted(fact.object)}`)}`;
@@ -314,10 +314,6 @@ export function factLine(fact: SessionFact): string {
 }
 
 // A bracket in a task id would end the suffix early, and the rest could forge another.
-function bare(taskId: string): string {
-  return quoted(taskId).replace(/[[\]]/g, '');
-}
-
 /** The place of a reader, compared with the scopes of statements. An absent field excludes no statement. */
 export type Here = { readonly [Part in keyof StatementScope]: Readonly<StatementScope[Part]> };
 type Scoped = Pick<RecordedFact, 'scope'>;

@@ -3,7 +3,7 @@ import type { LearningEventOf, StoredLearningEvent } from '../../contracts/learn
 import { defined } from '../../shared/collections.js';
 import { confidenceOf, isRecurring, withEvidence } from './harvest.js';
 import { restoreLearnings } from './learnings-snapshot.js';
-import { type LearningState, learningOf, type Observation, type Proposal } from './learnings-state.js';
+import { type LearningState, learningOf, type Proposal } from './learnings-state.js';
 
 /**
  * Folds an event into the state, in place. An event that no longer applies, such as a second decision, is ignored.
@@ -104,16 +104,12 @@ function forgetOldest({ observations }: LearningState): void {
   while (observations.size > MAX_OBSERVATIONS) {
     let [oldest, at] = ['', Number.POSITIVE_INFINITY];
     for (const [id, observation] of observations) {
-      const newest = newestOf(observation);
+      const newest = observation.evidence.at(-1)?.dispatch ?? 0;
       // Breaks ties by id, to be independent of the order of arrival.
       if (newest < at || (newest === at && id < oldest)) [oldest, at] = [id, newest];
     }
     observations.delete(oldest);
   }
-}
-
-function newestOf({ evidence }: Observation): number {
-  return evidence.at(-1)?.dispatch ?? 0;
 }
 
 function addEvidence(state: LearningState, id: string, added: Proposal['evidence']): void {

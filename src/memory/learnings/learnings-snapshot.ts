@@ -88,9 +88,6 @@ export function decodeLearnings(project: string, snapshot: string): DecodedLearn
   return { ok: true, state: { project, proposals, active, observations, sequence, lastEvent, lastEventAt } };
 }
 
-/** Carries a project's whole state and replaces all events before it, which may be removed. */
-type Checkpoint = LearningEventOf<'checkpoint'>;
-
 /** Larger than any state, so anything beyond is damaged. */
 const MAX_UNPACKED = 256 * 1024 * 1024;
 
@@ -117,7 +114,7 @@ export function withoutText(
   return decoded.state;
 }
 
-export function restoreLearnings(state: LearningState, { data }: Checkpoint): void {
+export function restoreLearnings(state: LearningState, { data }: LearningEventOf<'checkpoint'>): void {
   let text: string;
   try {
     text = gunzipSync(Buffer.from(data.state, 'base64'), { maxOutputLength: MAX_UNPACKED }).toString();

@@ -127,11 +127,9 @@ export const dispatchEntry = z.discriminatedUnion('kind', [
 ]);
 export type DispatchEntry = Output<typeof dispatchEntry>;
 
-type DispatchCounts = Record<Role | 'rejected', number>;
-
 export interface DispatchMemory {
   readonly facts: InMemorySessionFactStore;
-  readonly counts: DispatchCounts;
+  readonly counts: Record<Role | 'rejected', number>;
   /** By task, the most recent at the end. */
   readonly ledgers: Map<string, TaskLedger>;
   readonly traces: Traces;
@@ -433,11 +431,7 @@ function withFirstSummary(
 }
 
 function bothSummaries(first: string, last: string): string {
-  return clipText(`${sentence(first)} Then: ${last}`, KEPT.fact.object);
-}
-
-function sentence(text: string): string {
-  return /[.!?]$/.test(text) ? text : `${text}.`;
+  return clipText(`${first}${/[.!?]$/.test(first) ? '' : '.'} Then: ${last}`, KEPT.fact.object);
 }
 
 /** Limit of distinct words per result: a summary has ten, a review some more. */

@@ -66,10 +66,8 @@ function logFindings(count: number, leaderless: readonly string[], faults: reado
   return found.length > 0 ? found : [ok('sessions', `${counted(count, 'stream')} of events`)];
 }
 
-type SeenStream = Pick<StreamInfo, 'config' | 'state' | 'cluster'>;
-
 export function streamFaults(
-  { config, state, cluster }: SeenStream,
+  { config, state, cluster }: Pick<StreamInfo, 'config' | 'state' | 'cluster'>,
   name: string,
   replicas: number,
 ): Finding[] {

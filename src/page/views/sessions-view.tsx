@@ -20,8 +20,6 @@ const SHOWN = [
   { value: 'completed', label: 'Completed' },
   { value: 'archived', label: 'Archived' },
 ] as const;
-type Shown = (typeof SHOWN)[number]['value'];
-
 /** Largest page that the service returns. */
 const LIMIT = 200;
 
@@ -100,7 +98,7 @@ export function SessionsView({ params }: GlobalViewProps) {
             onFilter={(value) => setParams({ project: value })}
           />
           <FilterField label="Since" value={since} date onFilter={(value) => setParams({ since: value })} />
-          <SelectField<Shown>
+          <SelectField<(typeof SHOWN)[number]['value']>
             label="Show"
             value={shown}
             choices={SHOWN}

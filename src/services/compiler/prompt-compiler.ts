@@ -107,7 +107,7 @@ async function compile(
   session: Token,
   request: CompileRequest,
   options: PromptCompilerOptions,
-  laps: Laps,
+  laps: ReturnType<CompileTimes['begin']>,
 ): Promise<Compiled> {
   const { reader, tracker } = options;
   let loaded = await loadFor(session, request, options);
@@ -215,10 +215,8 @@ function ledgerReport({ run, dispatches }: SessionState, taskId: string, refresh
 }
 
 type Kind = CompileRequest['kind'];
-type ByStage = Readonly<Record<CompileStage, Durations>>;
-
 export class CompileTimes {
-  readonly #kinds = new Map<Kind, ByStage>();
+  readonly #kinds = new Map<Kind, Readonly<Record<CompileStage, Durations>>>();
 
   begin(kind: Kind, started: number) {
     const stages = this.#kinds.get(kind) ?? recordOf(COMPILE_STAGES, () => new Durations());
@@ -252,8 +250,6 @@ export class CompileTimes {
     ),
   });
 }
-
-type Laps = ReturnType<CompileTimes['begin']>;
 
 export function openCompiler({
   nats,

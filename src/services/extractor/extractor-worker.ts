@@ -96,8 +96,6 @@ interface ExtractorStats {
 export type Extractor = Awaited<ReturnType<typeof startExtractor>>;
 
 type Accepted = Extract<ParsedBody, { ok: true }>;
-type Rejection = NonNullable<Counted['rejected']>;
-
 const DONE: WorkOutcome = { kind: 'done' };
 const HELD_BACK: WorkOutcome = { kind: 'retry', delayMs: HELD_BACK_MS };
 
@@ -257,7 +255,7 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
     job: Job,
     session: Token | undefined,
     role: Role | undefined,
-    { code: given, reason, ...more }: Rejection,
+    { code: given, reason, ...more }: NonNullable<Counted['rejected']>,
     because?: string,
   ): Promise<WorkOutcome> {
     const { sequence, at, subject, body } = job.delivery;

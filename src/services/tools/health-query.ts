@@ -23,11 +23,9 @@ interface HealthQueryOptions {
 
 const FINDINGS_MS = 30_000;
 
-type Findings = Pick<HealthShown, 'findings' | 'findingsAt'>;
-
 export function createHealthQuery(options: HealthQueryOptions) {
   const { parts, clock, partMs } = options;
-  let known: Promise<Findings> | undefined;
+  let known: Promise<Pick<HealthShown, 'findings' | 'findingsAt'>> | undefined;
   let until = 0;
   /** Caches the doctor's findings: one look serves all requests of half a minute. A look that failed is made again. */
   const findings = () => {

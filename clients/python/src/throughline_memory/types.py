@@ -546,7 +546,7 @@ class NoteEditRequest(TypedDict):
     """Change a note."""
 
     id: str
-    """Its id: TAS-12, tas-12, 12, or a unique prefix."""
+    """Its id, such as NOT-1 or N1."""
     content: NotRequired[str]
     """The text."""
     type: NotRequired[Literal["learning", "stuck", "tip", "decision", "rule"]]
@@ -568,7 +568,7 @@ class NoteDeleteRequest(TypedDict):
     """Remove a note; the last 20 can be restored."""
 
     id: str
-    """Its id: TAS-12, tas-12, 12, or a unique prefix."""
+    """Its id, such as NOT-1 or N1."""
     person: NotRequired[Literal[True]]
     """A person does, and not an agent or a program."""
 
@@ -641,7 +641,7 @@ class InboxMarkReadRequest(TypedDict):
     """Mark a message as read."""
 
     id: str
-    """Its id: TAS-12, tas-12, 12, or a unique prefix."""
+    """Its id, such as MSG-1."""
     unread: NotRequired[bool]
     """Mark it as unread again."""
     person: NotRequired[Literal[True]]

@@ -68,6 +68,8 @@ function refusalOf({ tasks }: TaskBoard, content: string): Decision | undefined 
 
 export function setStatus(state: SessionState, { id, status, reason }: ToolArguments<'task-status'>) {
   return onTask(state, id, (task) => {
+    if (task.status === 'cancelled' && status === 'completed')
+      return refuse('conflict', `${task.id} was cancelled: ${reopening(task.id)} first`);
     const reopened = !isOpen(task) && isOpen({ ...task, status });
     const double = reopened ? openDouble(state.board, task.content) : undefined;
     if (double !== undefined) return duplicate(double);
@@ -160,9 +162,13 @@ export function next(state: SessionState, args: Omit<ToolArguments<'task-next'>,
   }
   const task = board.tasks.get(id);
   if (task !== undefined && !isOpen(task))
-    return refuse('conflict', `${id} is ${task.status}: take another task, or reopen it with task-status`);
+    return refuse('conflict', `${id} is ${task.status}: take another task, or ${reopening(id)}`);
   const at = task === undefined ? { iteration: iterationOf(state) } : workedIn(state);
   return append({ type: 'task.claimed', data: { task: id, agent: claim, ...at } }, showing(id));
+}
+
+function reopening(id: string): string {
+  return `reopen it with "throughline task edit ${id} --status pending"`;
 }
 
 /** Returns the tasks that an agent could claim: those it holds, those of the board, the next one of the plan. */

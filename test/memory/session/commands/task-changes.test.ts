@@ -23,6 +23,16 @@ describe('a task that is reopened', () => {
       event: { type: 'task.status' },
     });
   });
+
+  it('a cancelled task is not completed without being reopened, and the refusal names the command', () => {
+    const played = withTasks('a').after('task-status', { id: '1', status: 'cancelled' });
+    expect(played.when('task-status', { id: '1', status: 'completed' })).toMatchObject({
+      refused: {
+        ...{ code: 'conflict' },
+        message: 'TAS-1 was cancelled: reopen it with "throughline task edit TAS-1 --status pending" first',
+      },
+    });
+  });
 });
 
 describe('task-status', () => {
