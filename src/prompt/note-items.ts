@@ -178,7 +178,8 @@ export function referenceOf(fact: SessionFact, context: NoteContext, isBrief = f
   const { session, newest, now, isOpen, commitOf, otherBranchOf, missing, replaced } = context;
   const before = replaced.get(ref ?? '');
   const day = dayOf(validFrom, newest, now);
-  const absent = missing.find((path) => fact.subject === path || fact.object.includes(path));
+  const names = (path: string) => fact.object.includes(path) && !saysGone(fact.object, path);
+  const absent = missing.find((path) => fact.subject === path || names(path));
   const end = absent === undefined ? day : `${day}, not found here: ${quoted(absent).replace(/[[\]]/g, '')}`;
   const branch = otherBranchOf(fact);
   const on = branch === undefined ? [] : [`on ${quoted(branch).replace(/[[\]]/g, '')}`];
@@ -198,6 +199,11 @@ export function referenceOf(fact: SessionFact, context: NoteContext, isBrief = f
     end,
   ];
   return `${instead ?? ''} [${from.join(', ')}]`;
+}
+
+/** True for "renamed src/a.ts to src/b.ts": it says itself that the file is gone. */
+function saysGone(text: string, path: string): boolean {
+  return /\b(?:renamed|moved|deleted|removed) (?:[^\s,]+, ){0,3}$/i.test(text.slice(0, text.indexOf(path)));
 }
 
 function taskName(task: string, commit = ''): string {

@@ -17,6 +17,7 @@ import { resolvedSettings } from '../memory/session/charter.js';
 import { unread } from '../memory/session/notebook.js';
 import { factsOf, ledgersOf, pastOf, type SessionState } from '../memory/session/session-state.js';
 import { nextTasks } from '../memory/session/task-board.js';
+import { CONDITION, ROUND } from '../memory/traces/wordings.js';
 import { addTo } from '../shared/collections.js';
 import {
   clipSummary,
@@ -28,7 +29,7 @@ import {
   recordOf,
   withoutEnd,
 } from '../shared/text.js';
-import { leftBy, statementText } from '../shared/wire-words.js';
+import { BY_USER, leftBy, statementText } from '../shared/wire-words.js';
 import {
   allOf,
   beginnings,
@@ -117,7 +118,7 @@ export const SESSION_START: PromptDescriptor<
     const holding = factsOf(state)
       .getValid()
       .filter((fact) => !isElsewhere(fact, { branch }));
-    const newest = results.slice(0, MAX_LAST);
+    const newest = results.filter(tellsWork).slice(0, MAX_LAST);
     const statements: Record<StatedSection, Stated[]> = {
       decided: decisionsOf(holding, newest),
       rules: rulesOf(holding),
@@ -129,7 +130,10 @@ export const SESSION_START: PromptDescriptor<
     const listed = recordOf(STATED_SECTIONS, (name) => chosen(statements[name], STATED[name].most));
     const isWhole = STATED_SECTIONS.every((name) => listed[name].length === statements[name].length);
     const isBrief = STATED_SECTIONS.reduce((sum, name) => sum + listed[name].length, 0) > MANY;
-    const proposals = compactProposals(learnings.pending);
+    const said = new Set(STATED_SECTIONS.flatMap((name) => listed[name].map(({ text }) => wordsOf(text))));
+    const proposals = compactProposals(
+      learnings.pending.filter(({ content }) => !said.has(wordsOf(content))),
+    );
     const sections = {
       goal: items(goal === undefined ? [] : [goal], MAX_LINE),
       kept: items(keptOf(state), MAX_SHORT),
@@ -161,7 +165,7 @@ export const SESSION_START: PromptDescriptor<
       sections,
       totals: {
         ...recordOf(STATED_SECTIONS, (name) => statements[name].length),
-        proposals: proposals.length,
+        proposals: compactProposals(learnings.pending).length,
       },
       facts: (shown) =>
         STATED_SECTIONS.flatMap((name) =>
@@ -246,6 +250,10 @@ function distinct(all: readonly Stated[]): Stated[] {
   return ranked.filter(({ text }) => spellings.size < spellings.add(oneSpelling(text)).size);
 }
 
+function wordsOf(text: string): string {
+  return oneSpelling(text.replace(BY_USER, ''));
+}
+
 function titled(section: string, title: string, shown: readonly ShownItem[]): PromptPart {
   const texts = shown.map(({ text }) => text).join(' · ');
   return { section, text: shown.length === 0 ? '' : `${title}: ${texts}` };
@@ -283,6 +291,12 @@ function resultsOf(state: SessionState, branch: string | undefined): PastResult[
   const rank = ({ summary, branch: on }: PastResult) =>
     (summary.history === true ? 2 : 0) + (on === undefined || branch === undefined || on === branch ? 0 : 1);
   return results.sort((a, b) => rank(a) - rank(b));
+}
+
+/** False for a request alone that is a question, a condition or the title of a round. */
+function tellsWork({ summary: { object }, facts }: PastResult): boolean {
+  const isRequest = (/[?？]$/.test(object) || CONDITION.test(object)) && !object.includes(': ');
+  return facts.some(({ relation }) => relation === RELATIONS.changedBy) || !(isRequest || ROUND.test(object));
 }
 
 function replacedBy({ ended }: SessionFact): string | undefined {

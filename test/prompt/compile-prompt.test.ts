@@ -319,6 +319,10 @@ describe('the likely files of a prompt', () => {
     const [line, ...others] = about(compilePrompt(state, asked)) ?? [];
     expect(line).toMatch(/, not found here: src.cookie.ts\]$/);
     expect(others).toEqual([]);
+    const renamed = stateAfter(
+      recorded(1, observer({ summary: 'Move it: renamed src/cookie.ts to src/jar.ts' })),
+    );
+    expect(about(compilePrompt(renamed, start))?.join()).not.toContain('not found here');
   });
 
   it('work on other files shows how the same was done elsewhere, and a bump how the next one is made', () => {

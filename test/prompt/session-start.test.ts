@@ -80,6 +80,22 @@ describe('a session start', () => {
     expect(prompt).toMatch(/1 of the proposals \(`throughline learning ls --project my-app`\)$/);
   });
 
+  it('a proposal that repeats a statement of the start is only counted', () => {
+    const played = new Played();
+    const object = 'The user: never touch legacy/';
+    played.foldWhole(
+      recorded(1, observer({ facts: [{ subject: 'task:1', relation: 'rule', object, origin: 'user' }] })),
+    );
+    const [pending] = LEARNINGS.pending;
+    const learnings = inPrompt({
+      pending: [...(pending ? [pending] : []), proposal({ content: 'Never touch legacy/.' })],
+    });
+    const { prompt } = compilePrompt(played.state, start(), undefined, learnings);
+    expect(prompt.match(/never touch legacy/gi)).toHaveLength(1);
+    expect(prompt).toContain('Pending proposals (2):\n  abc12');
+    expect(prompt).toMatch(/1 of the proposals/);
+  });
+
   it('a session start that leaves statements out counts the proposals, and does not list them', () => {
     const played = new Played();
     const facts = Array.from({ length: 9 }, (_, at) => ({
@@ -110,6 +126,8 @@ describe('a session start', () => {
       tests: [{ command: 'npm test', passed: false, failures: ['a.test.ts'] }],
     });
     turn(3, 'A spike', 'feat-x');
+    for (const [at, summary] of ['Which port is it?', 'If it fails, stop', 'Iteration 4 of 10'].entries())
+      turn(4 + at, summary, 'main', { files_modified: [] });
     const { prompt } = compilePrompt(
       played.state,
       start({ branch: 'main', now: '2026-11-27T10:00:00.000Z' }),

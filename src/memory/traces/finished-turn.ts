@@ -20,7 +20,7 @@ import {
   effectOfPart,
   isOfShell,
 } from './tool-effects.js';
-import { DESCRIBES } from './wordings.js';
+import { DESCRIBES, ROUND } from './wordings.js';
 
 /** Summary of a finished turn, by rules: the request, what the tools changed and ran, and what the last message says. */
 export interface FinishedTurn extends LabelledLines {
@@ -248,6 +248,7 @@ export function requestIn(request: string, stated: readonly string[] = []): stri
   const sentences = paragraphsOf(titled.join('\n'))
     .flatMap(({ text }) => sentencesOf(text))
     .map(plainText)
+    .filter((sentence) => !ROUND.test(sentence))
     .filter((sentence) => !stated.some((line) => isMostly(sentence, plainText(line))));
   const says = (sentence: string) => /\p{L}{3}/u.test(sentence) && /\S\s\S/.test(sentence);
   const introduces = (sentence: string) => sentence.endsWith(':') || /\bfollowing\b/i.test(sentence);

@@ -142,6 +142,9 @@ export const RULES_FOLLOW =
 export const OF_EARLIER =
   /^(?:(?:your|my|our|the|all|relevant|recent) )?(?:notes|learnings|lessons|earlier|previous|history|context|memory|notizen|erkenntnisse|frühere?s?|bisher\p{L}*|verlauf|kontext|notas|aprendizajes|aprendizados|anterior\p{L}*|historial|histórico|contexto|memoria|memória|précédente?s?|historique|contexte|mémoire)(?!\p{L})|^(?:メモ|履歴|これまで|以前|笔记|历史|上下文|之前)/iu;
 
+/** A title that runners give each round. */
+export const ROUND = /^(?:(?:iteration|round|loop) \d{1,5}(?: (?:of|\/) \d{1,5})?|throughline session)$/i;
+
 export const GUESS =
   /(?<!\p{L})(?:might|may be|maybe|perhaps|probably|could be|possibly|i (?:think|guess|suspect)|seems?|appears?|likely|vermutlich|vielleicht|wahrscheinlich|könnte|scheint|quizás?|tal vez|probablemente|parece|podría|peut-être|probablement|semble|pourrait|talvez|provavelmente|poderia)(?!\p{L})|かもしれ|たぶん|おそらく|可能|也许|大概/iu;
 

@@ -840,12 +840,13 @@ describe('a turn without a result', () => {
       ...{ taskId: '7', eventSequence: 1, ref: `M${70 + index}` },
     }));
     const considered = { facts: facts.map(({ id }) => ({ id, words: ['a', 'b'] })) };
-    const place = hookPlace({ reply: { facts, considered } });
+    const context = 'Decided:\n- Decision 0 [M70, ann, 3 Mar]\n- Decision 1 [M71, 4 Mar]';
+    const place = hookPlace({ context, reply: { facts, considered } });
     const { additionalContext } = JSON.parse(
       await place.run('claude', prompt('Change the server port')),
     ).hookSpecificOutput;
     expect(additionalContext.split('\n')).toHaveLength(6);
-    expect(additionalContext).toContain('- Decision 0 (7) [M70]\n');
+    expect(additionalContext).toContain('- Decision 0 [M70, ann, 3 Mar]\n- Decision 1 [M71, 4 Mar]\n');
     const next = await place.run('claude', prompt('Change the server port again'));
     expect(next).not.toContain('Decision 0');
     const none = hookPlace();

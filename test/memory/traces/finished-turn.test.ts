@@ -156,6 +156,7 @@ describe('what a finished turn leaves', () => {
   it('a request is cut at its first sentence that says something', () => {
     expect(requestIn('Hi!\n\nPlease **fix** the parser. It crashes.')).toBe('Please fix the parser');
     expect(requestIn('yes')).toBe('yes');
+    expect(requestIn('# Iteration 4 of 10\n\nWrite the lexer.')).toBe('Write the lexer');
   });
 });
 
