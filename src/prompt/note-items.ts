@@ -34,7 +34,6 @@ export interface NoteContext {
   readonly replaced: ReadonlyMap<string, SessionFact>;
 }
 
-/** Makes an item from a fact: excerpts around matching words, then its task's results, then the parts `more`. */
 export function noteItem(ranked: RankedFact, more: readonly string[], context: NoteContext): Item {
   const { fact } = ranked;
   const saying = sayingOf(ranked);
@@ -105,7 +104,6 @@ function wordsOf({ fact, group }: RankedFact): string {
   }
 }
 
-/** Returns the failure or `passed`; the line has the task at its end. */
 function testSaying(object: string, inTask: string): string {
   if (object === `passed${inTask}`) return 'passed';
   const failed = `failed${inTask}: `;
@@ -159,7 +157,6 @@ export function perhapsLine(files: readonly LikelyFile[]): string {
   return `Perhaps: ${files.map(({ path }) => quoted(path)).join(', ')}`;
 }
 
-/** Returns who said it; empty for an agent, unless it answered. */
 function whoSaid(fact: SessionFact): string[] {
   const who = fact.answer?.by ?? originText(fact);
   return who === undefined ? [] : [quoted(who).replace(/[[\]]/g, '')];
@@ -168,6 +165,9 @@ function whoSaid(fact: SessionFact): string[] {
 const SHORT_COMMIT = 7;
 /** A task that is only the name of a conversation: see `turnTask`. */
 const CONVERSATION = /^([a-z]+)-[0-9a-f]{6}$/;
+
+/** Stands before the old name of a file in a line that says itself that it is gone. */
+const GONE = /\b(?:renamed|moved|deleted|removed) (?:[^\s,]+, ){0,3}$/i;
 
 /**
  * Returns where a fact comes from: what it replaced, its id, who said it, its task with the commit, and the day. Only its id and the
@@ -178,7 +178,10 @@ export function referenceOf(fact: SessionFact, context: NoteContext, isBrief = f
   const { session, newest, now, isOpen, commitOf, otherBranchOf, missing, replaced } = context;
   const before = replaced.get(ref ?? '');
   const day = dayOf(validFrom, newest, now);
-  const names = (path: string) => fact.object.includes(path) && !saysGone(fact.object, path);
+  const names = (path: string) => {
+    const at = fact.object.indexOf(path);
+    return at >= 0 && !GONE.test(fact.object.slice(0, at));
+  };
   const absent = missing.find((path) => fact.subject === path || names(path));
   const end = absent === undefined ? day : `${day}, not found here: ${quoted(absent).replace(/[[\]]/g, '')}`;
   const branch = otherBranchOf(fact);
@@ -199,11 +202,6 @@ export function referenceOf(fact: SessionFact, context: NoteContext, isBrief = f
     end,
   ];
   return `${instead ?? ''} [${from.join(', ')}]`;
-}
-
-/** True for "renamed src/a.ts to src/b.ts": it says itself that the file is gone. */
-function saysGone(text: string, path: string): boolean {
-  return /\b(?:renamed|moved|deleted|removed) (?:[^\s,]+, ){0,3}$/i.test(text.slice(0, text.indexOf(path)));
 }
 
 function taskName(task: string, commit = ''): string {

@@ -82,18 +82,12 @@ describe('a session start', () => {
 
   it('a proposal that repeats a statement of the start is only counted', () => {
     const played = new Played();
-    const object = 'The user: never touch legacy/';
-    played.foldWhole(
-      recorded(1, observer({ facts: [{ subject: 'task:1', relation: 'rule', object, origin: 'user' }] })),
-    );
-    const [pending] = LEARNINGS.pending;
-    const learnings = inPrompt({
-      pending: [...(pending ? [pending] : []), proposal({ content: 'Never touch legacy/.' })],
-    });
-    const { prompt } = compilePrompt(played.state, start(), undefined, learnings);
+    const rule = { subject: 'task:1', relation: 'rule', object: 'The user: never touch legacy/' };
+    played.foldWhole(recorded(1, observer({ facts: [rule] })));
+    const pending = [...LEARNINGS.pending, proposal({ content: 'Never touch legacy/.' })];
+    const { prompt } = compilePrompt(played.state, start(), undefined, inPrompt({ pending }));
     expect(prompt.match(/never touch legacy/gi)).toHaveLength(1);
-    expect(prompt).toContain('Pending proposals (2):\n  abc12');
-    expect(prompt).toMatch(/1 of the proposals/);
+    expect(prompt).toMatch(/Pending proposals \(2\):\n {2}abc12[\s\S]*1 of the proposals/);
   });
 
   it('a session start that leaves statements out counts the proposals, and does not list them', () => {

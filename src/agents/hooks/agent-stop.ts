@@ -40,7 +40,6 @@ function owedRole(call: HookCall, tools: HookTools): Role | undefined {
   return role ?? match.owes?.role;
 }
 
-/** Publishes what an agent returned, or its turn. `unkept` gets the result, if the disk does not take it. */
 export async function stopped(
   stopping: HookCall,
   tools: HookTools,

@@ -86,7 +86,6 @@ function keepsNothing(call: HookCall, tools: HookTools): boolean {
 
 const NOTHING: Answering = async () => undefined;
 
-/** The context of an answer, with what the agent has to know of a result of its session that was refused. */
 function withRefusal(answer: string | undefined, { event, agent }: HookCall, { state, at }: HookTools) {
   if (event.answer !== 'context' || agent !== '') return answer;
   const refused = state.recall(refusalKey(at.session));
@@ -129,7 +128,6 @@ const PAUSED =
   'Throughline is paused in this folder: it keeps nothing of this conversation until the user runs "throughline resume" here.';
 
 async function openSession({ at, log }: HookTools, client: ThroughlineClient): Promise<boolean> {
-  // The prompt is there all the same.
   return openOwnSession(at, client).catch((error: unknown) => {
     log(`${codeOf(error)}: the session was not opened: ${messageOf(error)}`);
     return true;
@@ -189,7 +187,6 @@ async function promptSubmitted(call: HookCall, tools: HookTools, unkept: Waiting
     const missed = state.peek(conversationKey('missed', call, tools));
     const start = missed === undefined ? '' : await sessionStart({ ...call, source: missed }, tools, client);
     const known = async () => {
-      // One with the contract was compiled already.
       if (call.prompt.includes(BEGIN)) return undefined;
       const task = namedTask(call.prompt);
       if (task === undefined) return linesFor({ ...call, prompt: request }, tools, client);
@@ -324,7 +321,6 @@ function dispatchOf({ session, project }: AgentSession, taskId: string, taskProm
   return { kind: 'dispatch', session, taskId, taskPrompt, role, project } as const;
 }
 
-/** Compiles a prompt for the files of a folder, with what hooks of this machine published last. */
 function compiledFor<Request extends CompileRequestInput>(
   { directory }: HookCall,
   tools: HookTools,

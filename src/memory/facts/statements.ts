@@ -26,7 +26,6 @@ const KIND_OF: { readonly [relation: string]: StatementKind } = {
   [RELATIONS.settled]: 'note',
 };
 
-/** Returns the kind of a fact that holds for later agents; undefined for any other fact. */
 export function statementKind(fact: RecordedFact): StatementKind | undefined {
   const known = KIND_OF[fact.relation];
   if (known !== undefined) return known;
@@ -40,7 +39,6 @@ export function statementsOf(event: FactRecorded): readonly RecordedFact[] {
   return statingFacts(event).filter((fact) => statementKind(fact) !== undefined);
 }
 
-/** All facts of an event, each statement with its id. */
 export function factsOfEvent(event: FactRecorded): readonly RecordedFact[] {
   const facts = plainFacts(event);
   const { refs } = event.data;
@@ -198,7 +196,6 @@ const LABELS: { readonly [Kind in StatementKind]: string } = {
 };
 const MAX_KEPT = 60;
 
-/** Returns the statements among facts, each as one short line: `M12 Decided: use dayjs`. */
 export function keptLines(facts: readonly RecordedFact[]): string[] {
   return facts.flatMap((fact) => {
     const kind = statementKind(fact);

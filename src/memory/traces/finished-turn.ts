@@ -39,7 +39,6 @@ export interface FinishedTurn extends LabelledLines {
   readonly authored: readonly string[];
 }
 
-/** Files by what was done to them. A file that is as it was before is reverted. */
 export interface FilesChanged {
   readonly changed: readonly string[];
   readonly deleted: readonly string[];
@@ -231,7 +230,6 @@ function testsOf(entries: readonly RecordedEntry[]): FinishedTurn['tests'] {
   return [...found].map(([command, passed]) => ({ command, passed })).slice(-MAX_TESTS);
 }
 
-/** The programs that an entry ran, and neither read nor changed anything by it. */
 function ranOf({ command, tool, action }: RecordedEntry): string[] {
   if (action !== 'TOOL_EXECUTION' || command === undefined || !isOfShell(tool, command)) return [];
   return commandParts(command).filter((part) => effectOfPart(part) === 'run');

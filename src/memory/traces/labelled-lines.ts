@@ -60,7 +60,6 @@ const LINE = new RegExp(
 );
 const NOTHING = /^(?:none|nothing|n\/a|[-–—.\s]*)\.?$/i;
 
-/** Returns the labelled lines of a message; undefined if it has none, or only some that say nothing. */
 export function labelledLines(message: string): LabelledLines | undefined {
   const items: {
     readonly label: string;

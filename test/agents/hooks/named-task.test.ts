@@ -13,14 +13,10 @@ describe('the task that a text names', () => {
     expect(namedTask(text)).toBe(id);
   });
 
-  it.each([
-    'Write the parser',
-    'the task is to write ES2020',
-    'taskforce1',
-    'multitask 2',
-    'two tasks 3',
-    '6. Take another task\n7. **If ALL tasks',
-  ])('%s names none', (text) => {
-    expect(namedTask(text)).toBeUndefined();
-  });
+  it.each(['the task is to write ES2020', 'taskforce1', 'multitask 2', 'two tasks 3', 'a task\n7. **If'])(
+    '%s names none',
+    (text) => {
+      expect(namedTask(text)).toBeUndefined();
+    },
+  );
 });

@@ -231,15 +231,11 @@ describe('what a user states', () => {
     expect(statedByUser(request).rules).toEqual(['amounts are in cents', 'dates are in UTC']);
   });
 
-  it.each(['## Notes from earlier iterations', '# Learnings', '### Verlauf', '## 笔记', 'Context so far:'])(
-    'no item of a list below %s',
-    (heading) => {
-      const { rules } = statedByUser(
-        `${heading}\n- never use regex in the lexer\n- Always commit at the end.\n\nNever touch legacy/`,
-      );
-      expect(rules).toEqual(['Never touch legacy/']);
-      const own = 'Please do this:\n- never use regex in the lexer';
-      expect(statedByUser(own).rules).toEqual(['never use regex in the lexer']);
+  it.each(['## Notes from earlier iterations', '### Verlauf', '## 笔记', 'Context:'])(
+    'no item below %s',
+    (title) => {
+      const request = `${title}\n- never use regex\n- Always commit at the end.\n\nNever touch legacy/`;
+      expect(statedByUser(request).rules).toEqual(['Never touch legacy/']);
     },
   );
 
