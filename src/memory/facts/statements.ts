@@ -39,6 +39,7 @@ export function statementsOf(event: FactRecorded): readonly RecordedFact[] {
   return statingFacts(event).filter((fact) => statementKind(fact) !== undefined);
 }
 
+/** All facts of an event, each statement with its id. */
 export function factsOfEvent(event: FactRecorded): readonly RecordedFact[] {
   const facts = plainFacts(event);
   const { refs } = event.data;
