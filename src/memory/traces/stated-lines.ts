@@ -34,15 +34,19 @@ const ASKS = /[?？]\s*$/;
 const CLAUSE =
   /[,;，；]\s+(?:and |und |y |et |e )?|\s[–—]\s+|\s(?:and|but)\s+(?=(?:never|always|from now on|remember)\b)/i;
 
-/** A header, a marker or an item of our own prompts, which may be filled into a template of the user. */
-const COMPILED =
-  /\[(?:Session Context|Compacted History|Recent Steps|Memory of )|DISPATCH_RESULT|^Task prompt:|^# Throughline Session|^(?:Relevant|Recent) learnings \(\d|^\s{0,2}- \[(?:P\d\] \[)?(?:NOT|TAS|MSG)-\d+\]|^- #\d+(?: \([^)\n]*\))?: /im;
+/** A header or a marker of our own prompts, and an item of them, which may be filled into a template of the user. */
+const COMPILED = [
+  /\[(?:Session Context|Compacted History|Recent Steps|Memory of )|DISPATCH_RESULT|^Task prompt:|^# Throughline Session/im,
+  /^(?:Relevant|Recent) learnings \(\d/im,
+  /^ {0,2}- \[(?:P\d\] \[)?(?:NOT|TAS|MSG)-\d/im,
+  /^- #\d{1,9}(?: \(.{1,80}\))?: /m,
+];
 
 const wordings = Object.values(WORDINGS);
 
 /** Returns what a request of the user rules or chooses for later agents. A prompt that was compiled for an agent says nothing. */
 export function statedByUser(request: string): UserStatements {
-  if (COMPILED.test(request)) return { rules: [], choices: [], requests: [] };
+  if (COMPILED.some((item) => item.test(request))) return { rules: [], choices: [], requests: [] };
   const rules: string[] = [];
   const choices: string[] = [];
   for (const { text: sentence, isListed } of sentencesIn(request.replace(REFUSAL, '$1, '))) {
