@@ -41,6 +41,8 @@ interface StatusOptions extends Flags<'plan' | 'size' | 'json'>, Texts<'session'
 }
 
 interface Shown {
+  /** What comes first: the server in use. */
+  readonly lead?: string;
   readonly text: string;
   readonly remark?: string | undefined;
 }
@@ -78,7 +80,7 @@ export function statusCommand(program: Command): void {
       const named = argument ?? options.session ?? cli.config.session;
       const isWhole = named === undefined && task === undefined && !plan && !hasProjectFile(process.cwd());
       const session = isWhole ? undefined : await usualSession(cli, command);
-      const { text, remark } = await (session === undefined
+      const { lead, text, remark } = await (session === undefined
         ? installation(cli, json)
         : withClient(cli, async (client): Promise<Shown> => {
             if (task === undefined && !plan)
@@ -89,6 +91,7 @@ export function statusCommand(program: Command): void {
             if (task !== undefined) return taskOf(reply, task, json);
             return { text: json ? JSON.stringify(reply) : planLines(reply).join('\n') };
           }));
+      if (lead !== undefined) note(lead);
       if (text !== '') out(text, coloured(cli));
       if (remark !== undefined) note(remark);
     });
@@ -189,15 +192,15 @@ async function runOf(
   const isNew = reply.sequence === 0 && of.isOfFolder && hasProjectFile(process.cwd());
   if (!isNew) requireEvents(session, reply.sequence);
   if (of.json) return { text: JSON.stringify(reply) };
-  const about = [...hookRemarks(cli), `server: ${serverText(cli.server)}`];
-  const remarked = (lines: readonly string[]) => [...lines, ...about].map((line) => `-- ${line}`).join('\n');
-  if (isNew) return { text: `${session}: connected; nothing stored yet`, remark: remarked([]) };
+  const about = [`server: ${serverText(cli.server)}`, ...hookRemarks(cli)];
+  const lead = about.map((line) => `-- ${line}`).join('\n');
+  if (isNew) return { lead, text: `${session}: connected; nothing stored yet` };
   const { entries } = await client.tools.timelineList({ session, limit: LAST, kinds: USUAL_KINDS });
   const hasProblems = reply.run !== null && problemsCounted(reply.run) !== '';
-  const remarks = hasProblems ? [`"throughline status ${session} --plan" shows each such line`] : [];
+  const remark = hasProblems ? `-- "throughline status ${session} --plan" shows each such line` : undefined;
   const pc = coloursOf(cli);
   const text = [...statusLines(pc, reply, entries), ...(await elsewhere(client, session, of, pc))].join('\n');
-  return { text, remark: remarked(remarks) };
+  return { lead, text, remark };
 }
 
 /** Lists what waits for a person in other sessions, below the session of a folder. */

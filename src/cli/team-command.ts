@@ -67,7 +67,9 @@ function addInvitations(team: Command): void {
     .examples('throughline team invite ann', 'throughline team invite bob --session demo api')
     .action(async (name: string, options: InviteOptions, command: Command) => {
       const cli = cliOf(command);
-      const sessions = options.session?.map((session) => token(session, '--session'));
+      const sessions = options.session?.flatMap((named) =>
+        named.split(',').map((session) => token(session, '--session')),
+      );
       await invite(cli, options, (members) => {
         if (members.some((member) => member.name === name))
           throw usageError(`${name} is a member: "throughline team rotate ${name}" makes a new invitation`);

@@ -209,7 +209,7 @@ describe('plan follow', () => {
     expect({ stdout: later.stdout, stderr: later.stderr }).toEqual({
       stdout: expect.stringContaining(stdout),
       stderr: expect.stringMatching(
-        new RegExp(`^-- "throughline status ${session} --plan" shows each such line\n-- server: .+\n$`),
+        new RegExp(`^-- server: .+\n-- "throughline status ${session} --plan" shows each such line\n$`),
       ),
     });
   });

@@ -109,7 +109,7 @@ describe('the reading commands', () => {
     });
     expect(await up.cli(['status', session], { cwd })).toMatchObject({ code: 3, stdout: '' });
     await up.cli(['pause'], { cwd });
-    expect((await up.cli(['status'], { cwd })).stderr).toMatch(/^-- paused: .*\n-- server: /);
+    expect((await up.cli(['status'], { cwd })).stderr).toMatch(/^-- server: .*\n-- paused: /);
   });
 
   it('recall searches the sessions of the project of this folder, or the one that is named', async () => {

@@ -183,7 +183,7 @@ export function connectFault(cause: unknown, url: string, joined?: { readonly as
     const fix =
       joined === undefined
         ? 'check NATS_USER and NATS_PASSWORD, NATS_TOKEN, NATS_NKEY or NATS_CREDS'
-        : `ask for a new invitation ("throughline team rotate NAME" where the server runs), then ${again}"`;
+        : `ask for a new invitation ("throughline team rotate NAME", or "invite NAME", where the server runs), then ${again}"`;
     const message = `the NATS server at ${url} rejected ${who} (${text}): ${fix}`;
     return new ThroughlineError('auth_failed', message, { cause });
   }
