@@ -7,14 +7,13 @@ import type { RecordedEntry, TraceEntryInput } from '../../contracts/trace-entry
 import { takesBack } from '../../memory/facts/contrast.js';
 import { REPLACES_UNNAMED } from '../../memory/facts/denials.js';
 import { redactedStart } from '../../memory/redaction/redactor.js';
+import { answerTo, ofAgent } from '../../memory/traces/answers.js';
 import { type FinishedTurn, finishedTurn, NOT_KEPT } from '../../memory/traces/finished-turn.js';
 import { factsOfLines } from '../../memory/traces/labelled-lines.js';
 import { longWords, paragraphsOf, sentencesOf } from '../../memory/traces/sentences.js';
 import { idsIn, withShownOnly } from '../../memory/traces/shown-statements.js';
-import { LAST_POSITION, NEW_WORK, POSITIONS, YES_OR_NO } from '../../memory/traces/wordings.js';
 import { defined } from '../../shared/collections.js';
-import { clipText, oneLine } from '../../shared/text.js';
-import { ANSWERED, BY_USER } from '../../shared/wire-words.js';
+import { BY_USER } from '../../shared/wire-words.js';
 import { agentKey, type HookCall, type HookTools, namedTask } from './hook-call.js';
 import { resultId } from './hook-results.js';
 import type { HookState } from './hook-state.js';
@@ -26,10 +25,7 @@ import { branchesAt, branchFacts, changesSince, GIT_MS } from './turn-files.js';
 /** The role as which a turn is published: one that only records. */
 export const [TURN] = rolesOf('note') as [Role];
 const MAX_MESSAGE = 50_000;
-const MAX_ANSWER = 200;
-/** Characters of a question that stand before its answer: a line of a prompt must hold both. */
-const MAX_QUESTION = 80;
-const MAX_PLACE_WORDS = 6;
+const MAX_REPLACED = 200;
 
 /** The turn of an agent that stops, as a result to send; undefined for one that leaves nothing. */
 export async function turnResult(
@@ -42,7 +38,7 @@ export async function turnResult(
   // The process that started the agent publishes its result.
   if (at.turns === false || (isMain && at.resultId !== undefined)) return undefined;
   const key = agentKey(call, tools);
-  const askedKey = `asked ${key}`;
+  const askedKey = `questions ${key}`;
   const all = state.notes(key);
   // The result has told what the tools did.
   const isReported = all.some(({ reported }) => reported);
@@ -79,9 +75,8 @@ export async function turnResult(
     tools.log(NOT_KEPT);
     return undefined;
   }
-  const asks = turn.questions.at(-1);
-  const pending = { question: asks, options: turn.options };
-  if (isMain && asks !== undefined) state.remember(askedKey, JSON.stringify(pending));
+  const { questions, options } = turn;
+  if (isMain && questions.length > 0) state.remember(askedKey, JSON.stringify({ questions, options }));
   const task = namedTask(request) ?? turnTask(name, call.conversation);
   const shown = shownTo(agentOf(name, call.conversation), state);
   const by = isMain ? tools.person(call.directory) : undefined;
@@ -148,46 +143,7 @@ function withReplaced(text: string, message: string): string {
     .flatMap((paragraph) => sentencesOf(paragraph.text))
     .filter((sentence) => longWords(sentence).some((word) => words.has(word)));
   const sentence = about.find(denies) ?? (isOpen ? about[0] : undefined);
-  return sentence === undefined ? text : `${text} (agent: ${ofAgent(sentence, MAX_ANSWER)})`;
-}
-
-/** Words of the agent within a statement of the user: they neither begin a sentence of the user nor quote one. */
-function ofAgent(text: string, most: number): string {
-  return clipText(text.replaceAll(/\bthe user:/gi, 'the user,').replaceAll('"', "'"), most);
-}
-
-/**
- * Returns the user's answer to a question if the next prompt is short and says yes or no, names an option by its place, is
- * a number, or repeats a word of the question or of an option.
- */
-function answerTo(
-  { question, options }: Pick<FinishedTurn, 'options'> & { readonly question: string },
-  request: string,
-): string | undefined {
-  const reply = oneLine(request);
-  if (reply === '' || reply.length > MAX_ANSWER || /[?？]$/.test(reply)) return undefined;
-  const statement = `${ofAgent(question, MAX_QUESTION)}${ANSWERED}${reply}"`;
-  const option = options[placeIn(reply, options.length)];
-  if (option !== undefined) return `${statement}: ${ofAgent(option, MAX_ANSWER)}`;
-  const shares = (texts: readonly string[]) => {
-    const known = new Set(longWords(texts.join(' ')));
-    return longWords(reply).some((word) => known.has(word));
-  };
-  const isAnswer =
-    YES_OR_NO.test(reply) ||
-    /^\d+$/.test(reply) ||
-    shares(options) ||
-    (shares([question]) && !NEW_WORK.test(reply));
-  return isAnswer ? statement : undefined;
-}
-
-/** The option that a short answer names by its place, such as "the second one", "2" or "b"; -1 for none. */
-function placeIn(reply: string, options: number): number {
-  const [, number, letter] = /^(?:option |nr\.? |no\.? |#)?(?:([1-9])|([a-d]))[).]?$/i.exec(reply) ?? [];
-  if (number !== undefined) return Number(number) - 1;
-  if (letter !== undefined) return letter.toLowerCase().charCodeAt(0) - 'a'.charCodeAt(0);
-  if (reply.split(' ').length > MAX_PLACE_WORDS) return -1;
-  return LAST_POSITION.test(reply) ? options - 1 : POSITIONS.findIndex((position) => position.test(reply));
+  return sentence === undefined ? text : `${text} (agent: ${ofAgent(sentence, MAX_REPLACED)})`;
 }
 
 /** Names what a conversation works on where its user names no task. */

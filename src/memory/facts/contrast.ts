@@ -98,7 +98,7 @@ function deniesByName(now: string, subject: string | undefined): TakesBack | und
       (denial) =>
         [...denial.topic, ...about].every(isKnown) &&
         !(denial.instead.length > 0 && denial.instead.every(isKnown)) &&
-        asserts(before, denial),
+        asserts(answerIn(before), denial),
     )?.term;
   };
 }
@@ -336,7 +336,11 @@ function limits(rest: readonly Word[], isReplaced = true): Word[] {
     ({ low, gap }) =>
       (isReplaced && (INSTEAD_BY.has(low) || USES.has(low))) || (/[,;]/.test(gap) && !WHERE.has(low)),
   );
-  return rest.slice(0, other < 0 ? rest.length : other).filter(isContent);
+  if (other < 0) return rest.filter(isContent);
+  // "From pino to winston for the worker": what takes the place of the term is followed by where.
+  const end = rest.findIndex(({ gap }, at) => at >= other && /[,;]/.test(gap));
+  const replaced = isReplaced ? wherePart(rest.slice(other, end < 0 ? rest.length : end)) : [];
+  return [...rest.slice(0, other).filter(isContent), ...replaced];
 }
 
 function isVerb({ low }: Word): boolean {
@@ -372,6 +376,12 @@ function isNameIn({ text }: Word, language: string, clause: string): boolean {
   if (!/^\p{Lu}/u.test(text) || clause.startsWith(text)) return false;
   // German nouns have capitals too.
   return language !== 'de' || !/(?:en|er|ung|heit|keit|chen|lein|ion|tät|e|s)$/u.test(text);
+}
+
+/** What a decision that is an answer says behind its question: "Which store? The user: "Redis"" says Redis. */
+function answerIn(text: string): string {
+  const reply = text.slice(text.lastIndexOf('? ') + 1).trim();
+  return /^the user: "/i.test(reply) ? reply.replace(/^.*": |^the user: "|"$/gi, '') : reply;
 }
 
 /** True if a sentence uses the term as such, and not among others, in a reason, or as part of another name. */

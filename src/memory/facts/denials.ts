@@ -16,7 +16,7 @@ export interface DenialWords {
 export const DENIALS: Readonly<Record<string, DenialWords>> = {
   en: {
     instead:
-      /\b(?:instead of|rather than|in place of|replaces|(?<=^\S+ )replaced)(?= )|(?:,| and) (?:not|no longer)(?= )|\b(?:chose|choose|pick|picked|prefer|preferred|went with|go with) \S+(?: \S+){0,4}? over(?= )/giu,
+      /\b(?:instead of|rather than|in place of|replaces|(?<=^\S+ )replaced)(?= )|(?:,| and) (?:not|no longer)(?= )|\b(?:chose|choose|pick|picked|prefer|preferred|went with|go with|used?|using) \S+(?: \S+){0,4}? over(?= )(?! (?:the|an?|https?|tls|ssl|tcp|udp|ip|ssh|quic|websockets?|stdio|stdin|stdout|sockets?|unix|rest|rpc|grpc|amqp|mqtt|wifi|vpn)(?![\w-]))/giu,
     before:
       /\b(?:no longer|never|(?:do|does|must|should|shall|can|will) not(?: ever)?|(?:don|doesn|mustn|shouldn|can|won)['’]?t(?: ever)?|cannot|(?:are|am|['’]re|['’]m) not(?= using))(?= )|(?:^|[,:(] ?|\b(?:and|but|with|use|allow|there is|there are) )no(?: more)?(?= )/giu,
     drops:

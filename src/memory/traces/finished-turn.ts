@@ -32,6 +32,7 @@ export interface FinishedTurn extends LabelledLines {
   /** Runs of builds, tests and linters: the newest of each command. */
   readonly tests: readonly { readonly command: string; readonly passed: boolean }[];
   readonly commits: readonly string[];
+  /** The list directly at the last question. */
   readonly options: readonly string[];
   /** The user's paragraphs that may take something back: "drop Redis, a table is enough". */
   readonly requests: readonly string[];
@@ -118,8 +119,10 @@ function statementsOf(
     const { leftOut, replaces, ...lines } = labelled;
     const said = [...lines.decisions, ...lines.rules, ...lines.settled];
     const isNew = (text: string) => !said.some((line) => saysSame(line, text));
+    const { options } = saidIn(message);
     return {
-      ...{ ...lines, replaces, leftOut, options: stated.options },
+      // A list at a question that a line repeats is its list, too.
+      ...{ ...lines, replaces, leftOut, options: options.length > 0 ? options : stated.options },
       decisions: [...choices.filter(isNew), ...lines.decisions],
       // An answer that a line repeats still ends its question.
       settled: [...lines.settled, ...answers.filter((answer) => !isNew(answer))],
@@ -287,14 +290,20 @@ export function saidIn(message: string, scratch: readonly string[] = []): Said {
     ...{ decisions: [], found: [], open: [], questions: [] },
   };
   let list: string[] = [];
+  let options: string[] = [];
   let isList = false;
+  let isAsked = false;
   let done: string | undefined;
   let seems: string | undefined;
   let isOpen = false;
   for (const { text, kind } of paragraphsOf(message)) {
     if (kind === 'row' || kind === 'quote') continue;
-    if (kind === 'item') list = [...(isList ? list : []), plainText(text)];
-    isList = kind === 'item';
+    const isItem = kind === 'item';
+    const above = isList ? list : [];
+    if (isItem && !isList) list = [];
+    if (isItem) list.push(plainText(text));
+    if (isItem && isAsked) options = list;
+    isList = isItem;
     const [, label = '', rest = ''] = LABELLED.exec(text) ?? [];
     const isHeading = kind === 'heading' || /^\*\*[^*]+\*\*:?$/.test(text);
     const isLeft = OPEN_LABEL.test(isHeading ? plainText(text) : label);
@@ -304,12 +313,16 @@ export function saidIn(message: string, scratch: readonly string[] = []): Said {
       if (!isHeading && !isLeft) done ??= doneIn(label, LABEL_WORDS);
       continue;
     }
+    isAsked = isAsked && isItem;
     for (const [at, sentence] of sentencesOf(isLeft ? rest : text)
       .map(plainText)
       .entries()) {
       if (isOffer(sentence)) continue;
-      if (QUESTION.test(sentence)) found.questions.push(sentence);
-      else if (isOpen ? at === 0 : isLeftOpen(sentence)) found.open.push(sentence);
+      if (QUESTION.test(sentence)) {
+        found.questions.push(sentence);
+        isAsked = !isItem;
+        options = isItem ? [] : above;
+      } else if (isOpen ? at === 0 : isLeftOpen(sentence)) found.open.push(sentence);
       else if (isOpen) continue;
       else if (isOwnChoice(sentence) && !DESCRIBES.test(sentence)) found.decisions.push(sentence);
       else if (isFinding(sentence)) {
@@ -326,24 +339,11 @@ export function saidIn(message: string, scratch: readonly string[] = []): Said {
   return {
     done: done ?? seems,
     ...{ decisions: kept(found.decisions.map(decided)), open: kept(found.open), found: kept(found.found) },
-    options: list.length > 1 ? list : optionsIn(found.questions.at(-1) ?? ''),
+    options,
     // The agent waits for an answer to its last questions.
     questions: kept(found.questions.reverse()).toReversed(),
   };
 }
-
-function optionsIn(question: string): string[] {
-  const or = / (?:or|oder|o|ou) /iu.exec(question);
-  if (or === null || !question.endsWith('?')) return [];
-  const first = question.slice(0, or.index).replace(/[,，]$/, '');
-  const last = question.slice(or.index + or[0].length, -1);
-  const parts = (first.split(':').at(-1) ?? first).split(/[,，]\s*/);
-  return [...(parts.length > 1 && ASKS_WHICH.test(parts[0] ?? '') ? parts.slice(1) : parts), last].map(
-    (part) => part.trim(),
-  );
-}
-
-const ASKS_WHICH = /^(?:which|what|where|how|welche|was|wo|wie|qué|cuál|dónde|quel|quoi|où|qual|onde)/iu;
 
 function doneIn(sentence: string, words = 2): string | undefined {
   const whole = sentence.replace(PREAMBLE, '');

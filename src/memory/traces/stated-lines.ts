@@ -7,6 +7,8 @@ import {
   LEAD_IN,
   NOT_NOW,
   OF_EARLIER,
+  OPENING,
+  PASSING,
   PROVISO,
   REFUSAL,
   RULES_FOLLOW,
@@ -52,14 +54,18 @@ export function statedByUser(request: string): UserStatements {
   for (const { text: sentence, isListed } of sentencesIn(request.replace(REFUSAL, '$1, '))) {
     // A condition may hold for one part only, so the parts are not read alone.
     const parts = CONDITION.test(sentence) ? [] : [sentence, ...sentence.split(CLAUSE)];
-    const isRule = (part: string) => isListed || wordings.some(({ rule }) => rule.test(part));
-    const isChoice = (part: string) => wordings.some(({ choice }) => choice.test(part)) && isFirm(sentence);
+    const isRule = (part: string) =>
+      isListed || (wordings.some(({ rule }) => rule.test(part)) && !NOT_NOW.test(sentence));
+    const isChoice = (part: string) =>
+      wordings.some(({ choice }) => choice.test(part)) && isFirm(sentence) && !PASSING.test(part);
     const texts = parts.map((part) => part.replace(LEAD_IN, ''));
     // "Usa dayjs, no moment" is one choice.
     const rule = texts.find(
       (part, at) => isRule(part) && (at === 0 || !/^no /i.test(part) || !isChoice(sentence)),
     );
-    const correction = CORRECTION.test(sentence) && isFirm(sentence) ? sentence : undefined;
+    const isCorrection =
+      CORRECTION.test(sentence) && isFirm(sentence) && !texts.some((part) => PASSING.test(part));
+    const correction = isCorrection ? sentence : undefined;
     const choice = rule === undefined ? (correction ?? texts.find(isChoice)) : undefined;
     if (rule !== undefined) rules.push(rule);
     if (choice !== undefined) choices.push(choice);
@@ -67,7 +73,7 @@ export function statedByUser(request: string): UserStatements {
   const states = (text: string) => [...rules, ...choices].some((stated) => text.includes(stated));
   const requests = paragraphsOf(request)
     .filter(({ kind, text }) => kind === 'text' && text.length <= MAX_TEXT && !states(text))
-    .map(({ text }) => text)
+    .map(({ text }) => text.replace(OPENING, ''))
     .filter((text) => !ASKS.test(text) && !QUOTED.test(text) && !CONDITION.test(text) && isFirm(text));
   return { rules: kept(rules), choices: kept(choices), requests: kept(requests) };
 }

@@ -641,18 +641,14 @@ describe('a turn without a result', () => {
     expect(turns(place)[1].facts[0].object).toBe('Which port? The user: "Port 4000, as before"');
   });
 
-  it.each([
-    ['the second one please', 'Where to? The user: "the second one please": A signed cookie'],
-    ['b', 'Where to? The user: "b": A signed cookie'],
-    ['das letzte', 'Where to? The user: "das letzte": A signed cookie'],
-    ['410', 'Where to? The user: "410"'],
-  ])('an answer by its place or by a number holds with the text of the option: %s', async (said, decided) => {
+  it('an answer by its place holds with the text of the option, in the name of the user', async () => {
     const place = hookPlace();
     await place.run('claude', prompt('Keep the sessions'));
     await place.run('claude', mainStop('Two ways:\n1. JWT\n2. A signed cookie\n\nWhere to?'));
-    await place.run('claude', prompt(said));
+    await place.run('claude', prompt('the second one please'));
     await place.run('claude', mainStop('Okay.'));
-    expect(turns(place)[1].facts[0]).toMatchObject({ object: decided, origin: 'user', by: 'Ann' });
+    const object = 'Where to? The user: "the second one please": A signed cookie';
+    expect(turns(place)[1].facts[0]).toMatchObject({ object, origin: 'user', by: 'Ann' });
   });
 
   it('in the answer to its question the agent does not speak as the user', async () => {

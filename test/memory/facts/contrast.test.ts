@@ -45,6 +45,18 @@ describe('a statement that takes another one back', () => {
     expect(termOf([`The user: ${newer}`, older])).toBe(term);
   });
 
+  it.each([
+    ['We switched from bunyan to pino in the gateway', 'Log with bunyan', undefined],
+    ['We switched from bunyan to pino', 'Log with bunyan', 'bunyan'],
+    ['Use Pulsar over RabbitMQ', 'Publish with RabbitMQ', 'RabbitMQ'],
+    ['Use gRPC over TLS', 'Talk over TLS', undefined],
+    ['Drop Memcached', 'Redis or Memcached? The user: "Memcached"', 'Memcached'],
+    ['Drop Memcached', 'Which cache? The user: "the second one": Memcached', 'Memcached'],
+    ['Drop Memcached', 'Redis or Memcached? The user: "Redis"', undefined],
+  ])('what limits it, and what an answer says: %s | %s', (newer, older, term) => {
+    expect(termOf([newer, older])).toBe(term);
+  });
+
   it('subjects may differ if the newer one is about the whole project, or both name one matter', () => {
     const both = (newer: string, older: string) =>
       takesBack({ text: 'dayjs instead of moment', subject: newer })?.({ text: 'moment', subject: older });

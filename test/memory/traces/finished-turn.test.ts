@@ -102,13 +102,12 @@ describe('what a finished turn leaves', () => {
     expect(turn([], 'Okay.', 'Never touch legacy/.')?.summary).toBe('');
   });
 
-  it('what can be answered to its question', () => {
+  it('the list directly at its question, which may be a labelled line', () => {
     const options = (message: string) => turn([], message)?.options;
-    expect(options('Two ways:\n1. JWT\n2. A signed cookie\n\nWhich one?')).toEqual([
-      'JWT',
-      'A signed cookie',
-    ]);
-    expect(options('Which port, 3000 or 4000?')).toEqual(['3000', '4000']);
+    const list = '1. JWT\n2. A signed cookie\n\n';
+    expect(options(`Two ways:\n${list}Which one?`)).toEqual(['JWT', 'A signed cookie']);
+    expect(options(`Which one?\n\n${list}Open: which one?`)).toEqual(['JWT', 'A signed cookie']);
+    expect(options(`Did this:\n${list}All works.\n\nWhich one?`)).toEqual([]);
   });
 
   it('the rules and choices of the user, unless a labelled line says the same', () => {
@@ -186,7 +185,6 @@ describe('what a last message says', () => {
       'Moved it. Soll ich einen Pull Request öffnen? Voulez-vous que je pousse ? プルリクエストを作成しましょうか？',
       { questions: [] },
     ],
-    ['a choice', 'Soll ich npm oder pnpm nehmen?', { questions: ['Soll ich npm oder pnpm nehmen?'] }],
     [
       'what is left, in other languages',
       'Moved it. Die Seite fehlt noch. Duplicates are not handled yet. 还没有测试。',
@@ -195,5 +193,18 @@ describe('what a last message says', () => {
     ['nothing', 'Done.', { done: undefined }],
   ])('%s', (_, message, said) => {
     expect(saidIn(message)).toMatchObject(said);
+  });
+
+  it.each([
+    ...[
+      'Do you want npm or pnpm?',
+      '¿Quieres npm o pnpm?',
+      'Voulez-vous npm ou pnpm ?',
+      '要我用 npm 还是 pnpm？',
+    ],
+    ...['Soll ich npm oder pnpm nehmen?', 'Willst du npm oder pnpm?', 'Sollen wir die Seiten cachen?'],
+    'npmとpnpmのどちらを使いましょうか？',
+  ])('a choice, which is a question: %s', (question) => {
+    expect(saidIn(question).questions).toEqual([question]);
   });
 });

@@ -121,6 +121,9 @@ describe('what a user states', () => {
     'The API must never return null.',
     'Nada de zod.',
     'Pas de zod ici.',
+    'no print in lib/ anymore',
+    "don't use yup here",
+    'Remember to always sign commits.',
   ])('a rule: %s', (sentence) => {
     expect(statedByUser(`Fix the parser. ${sentence}`).rules).toHaveLength(1);
   });
@@ -210,6 +213,26 @@ describe('what a user states', () => {
     '今回だけdayjsの代わりにmomentを使ってください。',
     '用户登录失败而不是成功。',
     'The ticket says: "Drop IE. Use dayjs instead."',
+    ...[
+      ...['Always fun to watch it build.', 'Remember to bump the version', "don't start the server again"],
+      ...["don't use the pool here, only this query", 'Immer diese Warnung...', 'Nunca me gustó, cámbialo'],
+      ...['Recuerda subir la versión', 'Toujours cette erreur.', 'Sempre esse erro.', '始终会失败'],
+      ...[
+        '次はログを必ず直してください',
+        'Nutze hier keinen Cache, nur diesmal',
+        'stick with whatever works',
+      ],
+      ...[
+        'Use a while loop instead',
+        'Change to double quotes in lib/a.py',
+        'Use the first draft, not the second',
+      ],
+      ...[
+        'Nimm den alten Namen statt den neuen',
+        'Usa el primer nombre, no el segundo',
+        'Nimm eine Schleife statt map',
+      ],
+    ],
   ])('nothing: %s', (sentence) => {
     expect(statedByUser(sentence)).toMatchObject({ rules: [], choices: [] });
   });
@@ -219,6 +242,7 @@ describe('what a user states', () => {
     ['drop Redis and keep the jobs in a table', 1],
     ['Weg von Redis, die Jobs in eine Tabelle', 1],
     ['never use Redis', 0],
+    ['hmm, drop Redis', 1],
     ['If Redis is slow, drop Redis', 0],
     ['Should we drop Redis?', 0],
     ['> drop Redis', 0],
