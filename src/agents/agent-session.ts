@@ -1,6 +1,7 @@
 import { lstatSync, readdirSync, realpathSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { fileVersion } from '../config/ask-git.js';
 import { stateDirOf } from '../config/config.js';
 import {
   type ConnectedProject,
@@ -143,15 +144,17 @@ export async function openOwnSession(
 
 /** Has a session follow the plan of its folder; sends the text where the service may not read the file. Throws as `runInit`. */
 export async function followOwnPlan(client: ThroughlineClient, session: string, plan: string): Promise<void> {
+  const version = fileVersion(plan);
   try {
-    await client.runs.init({ session, tasksPath: plan });
+    await client.runs.init({ session, version, tasksPath: plan });
   } catch (error) {
     // Only a few hooks need it.
     const { needsText, readPlan } = await import('../engine/files/local-tasks-file.js');
     if (!needsText(error)) throw error;
     const tasksText = readPlan(plan);
     if (typeof tasksText !== 'string') throw error;
-    await client.runs.init({ session, tasksText, spec: session });
+    const { specNameOf } = await import('../ledger/next-task.js');
+    await client.runs.init({ session, version, tasksText, spec: specNameOf(plan) });
   }
 }
 

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { PLAN_PLACES, plansIn } from '../agents/agent-session.js';
-import { fileVersion } from '../agents/hooks/turn-files.js';
+import { fileVersion } from '../config/ask-git.js';
 import { checkedRequest } from '../contracts/checked.js';
 import { ThroughlineError, usageError } from '../contracts/errors.js';
 import { PLAN_REQUESTS } from '../contracts/plan-requests.js';

@@ -1,3 +1,4 @@
+import { GIT_MS } from '../../config/ask-git.js';
 import type { CompileRequestInput } from '../../contracts/compile-request.js';
 import { codeOf, messageOf } from '../../contracts/errors.js';
 import type { Role } from '../../contracts/kinds.js';
@@ -29,7 +30,7 @@ import { newsFor, notePrompt } from './running-agent.js';
 import { caughtUp, flush, flushBeside, keepOrGive, refusalKey } from './send-waiting.js';
 import type { Waiting } from './spool.js';
 import { recordCalls } from './tool-calls.js';
-import { GIT_MS, workTreeAt } from './turn-files.js';
+import { workTreeAt } from './turn-files.js';
 
 /** Keeps what an event says, then returns the function that sends it and asks for the answer. Throws file system errors. */
 export async function recordEvent(call: HookCall, tools: HookTools): Promise<Answering> {

@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { GIT_MS } from '../../config/ask-git.js';
 import { gitAbove } from '../../config/git-repository.js';
 import { type Role, rolesOf } from '../../contracts/kinds.js';
 import { LINES_LEFT_OUT } from '../../contracts/reading/repairs.js';
@@ -18,7 +19,7 @@ import { agentKey, type HookCall, type HookTools, namedTask } from './hook-call.
 import { resultId } from './hook-results.js';
 import type { HookState } from './hook-state.js';
 import type { KeptResult } from './spool.js';
-import { branchesAt, branchFacts, changesSince, GIT_MS } from './turn-files.js';
+import { branchesAt, branchFacts, changesSince } from './turn-files.js';
 
 /** Publishes a turn as an observer's result, made by rule from what the hooks noted. */
 

@@ -1,8 +1,7 @@
-import { execFileSync } from 'node:child_process';
 import { lstatSync } from 'node:fs';
-import { basename, dirname, join, relative } from 'node:path';
+import { dirname, join, relative } from 'node:path';
+import { GIT_MS, git } from '../../config/ask-git.js';
 import { gitAbove } from '../../config/git-repository.js';
-import type { GitVersion } from '../../contracts/plan-requests.js';
 import { RELATIONS } from '../../contracts/relations.js';
 import type { FilesChanged } from '../../memory/traces/finished-turn.js';
 
@@ -14,9 +13,6 @@ export interface WorkTree {
   readonly dirty: Readonly<Record<string, { readonly is: 'changed' | 'deleted'; readonly at: number }>>;
   readonly renamed: FilesChanged['renamed'];
 }
-
-export const GIT_MS = 200;
-const MAX_BYTES = 4 * 1024 * 1024;
 
 /** Returns the state of the work tree of a folder; undefined if there is none, or git takes longer than `ms`. */
 export function workTreeAt(folder: string, ms = GIT_MS): WorkTree | undefined {
@@ -126,40 +122,4 @@ function withoutFilters(folder: string, ms: number): string[] | undefined {
     .split('\0')
     .filter((_, at, all) => at % 2 === 1 && /^(?:local|worktree)$/.test(all[at - 1] ?? ''));
   return names.some((name) => name.includes('=')) ? undefined : names.flatMap((name) => ['-c', `${name}=`]);
-}
-
-const COMMITS = 50;
-
-/** Returns which version of a file is in a folder: its place in the repository, and the commits that led to it. */
-export function fileVersion(path: string): GitVersion | undefined {
-  const above = gitAbove(dirname(path));
-  if (above === undefined) return undefined;
-  const ask = (...args: string[]) => git(dirname(path), GIT_MS, args)?.trim();
-  // The content is read as it is: git would run a filter that the repository names.
-  const isCommitted =
-    ask('rev-parse', `HEAD:./${basename(path)}`) === ask('hash-object', '--no-filters', '--', path);
-  const log = isCommitted ? ask('log', `-n${COMMITS}`, '--format=%H', '--', path) : undefined;
-  return { file: relative(dirname(above), path), commits: log?.split('\n') ?? [] };
-}
-
-/** A missing object would be fetched by a program that the settings name. */
-const NO_FETCH = ['ext', 'file', 'ssh', 'git', 'http', 'https'].flatMap((name) => [
-  '-c',
-  `protocol.${name}.allow=never`,
-]);
-
-function git(folder: string, ms: number, args: readonly string[]): string | undefined {
-  const timeout = Math.max(1, Math.floor(ms));
-  const safe = ['--no-optional-locks', '-c', 'core.fsmonitor=false', ...NO_FETCH];
-  try {
-    return execFileSync('git', [...safe, ...args], {
-      cwd: folder,
-      timeout,
-      maxBuffer: MAX_BYTES,
-      encoding: 'utf8',
-      stdio: ['ignore', 'pipe', 'ignore'],
-    });
-  } catch {
-    return undefined;
-  }
 }

@@ -15,6 +15,7 @@ import {
   sessionSettings,
   type TokenizerName,
 } from '../../contracts/session-meta-events.js';
+import { specNameOf } from '../../ledger/next-task.js';
 import { stallThresholds } from '../../ledger/stall.js';
 import { onceForEach, ordered } from '../../shared/collections.js';
 import { clipText, oneLine } from '../../shared/text.js';
@@ -163,7 +164,7 @@ export function evolveRun(run: Run | undefined, event: RunEvent): Run | undefine
   );
 }
 
-/** Returns true for the plan of another file: of another place in the repository, else of another path or name. */
+/** Returns true for the plan of another file: of another place in the repository, else of another path, else of another name. */
 export function isAnotherPlan(
   { spec, source, version }: Run,
   next: { readonly spec?: string | undefined; readonly version?: GitVersion | undefined } & Pick<
@@ -172,8 +173,11 @@ export function isAnotherPlan(
   >,
 ): boolean {
   if (version !== undefined && next.version !== undefined) return version.file !== next.version.file;
-  if (source.kind === 'file') return next.source.kind === 'file' && source.path !== next.source.path;
-  return next.source.kind === 'document' && next.spec !== undefined && next.spec !== spec;
+  const here = source.kind === 'file' ? source.path : undefined;
+  const there = next.source.kind === 'file' ? next.source.path : undefined;
+  if (here !== undefined && there !== undefined) return here !== there;
+  const name = next.spec ?? (there && specNameOf(there));
+  return name !== undefined && name !== spec && name !== (here && specNameOf(here));
 }
 
 /** Returns true for a version behind the one that is known. Where git does not tell, the one that comes last counts. */
