@@ -117,7 +117,10 @@ export const runEvents = [
     document: tasksDocument.describe('The content of the plan.'),
   }),
   eventOf('run.ended', {}),
-  eventOf('progress.rebuilt', { document: tasksDocument.describe('The content of the plan.') }),
+  eventOf('progress.rebuilt', {
+    version: gitVersion.exactOptional(),
+    document: tasksDocument.describe('The content of the plan.'),
+  }),
 ] as const;
 
 /** Names of the requirements document beside a plan: Kiro and spec-workflow, spec-kit. */

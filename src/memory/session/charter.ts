@@ -158,10 +158,9 @@ export function evolveRun(run: Run | undefined, event: RunEvent): Run | undefine
     return { spec, source, ...(version && { version }), document, ...(goal !== undefined && { goal }) };
   }
   if (event.type === 'run.ended') return undefined;
-  const { version } = run ?? {};
-  return (
-    run && { ...run, ...(version && { version: { ...version, commits: [] } }), document: event.data.document }
-  );
+  if (run === undefined) return undefined;
+  const { document, version = run.version && { ...run.version, commits: [] } } = event.data;
+  return { ...run, ...(version && { version }), document };
 }
 
 /** Returns true for the plan of another file: of another place in the repository, else of another path, else of another name. */

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { isAbsolute } from 'node:path';
+import { fileVersion } from '../../config/ask-git.js';
 import { type Config, connectedRoots } from '../../config/config.js';
 import { type WordVectorsLoader, wordVectorsLoader } from '../../config/load-language-data.js';
 import { beingForgotten } from '../../contracts/errors.js';
@@ -50,6 +52,8 @@ export function openSessions(
     command,
     logger,
     secrets: scannerFor(config),
+    // A service finds a relative path below its first root.
+    version: (path) => (isAbsolute(path) ? fileVersion(path) : undefined),
   });
   let commands = 0;
   let awaitedUntil = 0;

@@ -2,7 +2,7 @@ import { dirname, join } from 'node:path';
 import type { ErrorCode } from '../../contracts/error-codes.js';
 import { ThroughlineError } from '../../contracts/errors.js';
 import type { Token } from '../../contracts/names.js';
-import { REQUIREMENTS_FILES } from '../../contracts/plan-requests.js';
+import { type GitVersion, REQUIREMENTS_FILES } from '../../contracts/plan-requests.js';
 import type { TasksFile } from '../../engine/files/local-tasks-file.js';
 import type { SessionCommander } from '../../engine/folding/session-folding.js';
 import type { Logger } from '../../engine/ports/logger-and-clock.js';
@@ -22,6 +22,8 @@ interface ProgressTrackerOptions {
   readonly command: SessionCommander;
   readonly logger: Logger;
   readonly secrets?: SecretScanner;
+  /** Returns the version of a file in its repository. */
+  readonly version?: (path: string) => GitVersion | undefined;
 }
 
 export type Refreshed =
@@ -31,7 +33,10 @@ export type Refreshed =
   /** The file is unreadable, has no or too many tasks, or the tools do not answer: the earlier progress still applies. */
   | { readonly outcome: 'failed'; readonly message: string };
 
-type ChangedPlan = Omit<Extract<ReadDocument, { ok: true }>, 'ok' | 'problems'> & { readonly path: string };
+type ChangedPlan = Omit<Extract<ReadDocument, { ok: true }>, 'ok' | 'problems'> & {
+  readonly path: string;
+  readonly version?: GitVersion;
+};
 
 export class ProgressTracker {
   readonly #options: ProgressTrackerOptions;
@@ -88,7 +93,9 @@ export class ProgressTracker {
     const read = await this.readFile(path, known.hash);
     if (!read.ok) return { fault: read.message };
     const { document, unnamed } = read;
-    return document.fingerprint.hash === known.hash ? undefined : { path, document, unnamed };
+    if (document.fingerprint.hash === known.hash) return undefined;
+    const version = this.#options.version?.(path);
+    return { path, ...(version && { version }), document, unnamed };
   }
 
   /** Returns the state with its plan as the file is now, which is not stored, or says why that cannot be read. */
@@ -98,14 +105,15 @@ export class ProgressTracker {
     if (changed === undefined || run === undefined) return { state };
     if ('fault' in changed) return { state, degraded: changed.fault };
     const document = planVersion(state, changed.document, changed.unnamed);
-    return { state: { ...state, run: { ...run, document } } };
+    const { version = run.version } = changed;
+    return { state: { ...state, run: { ...run, ...(version && { version }), document } } };
   }
 
   async refresh(session: Token, state: SessionState): Promise<Refreshed> {
     const changed = await this.#changed(state);
     if (changed === undefined) return { outcome: 'unchanged' };
     if ('fault' in changed) return { outcome: 'failed', message: changed.fault };
-    const { path, document, unnamed } = changed;
+    const { path, version, document, unnamed } = changed;
     try {
       const { appended } = await this.#options.command(session, 'progress.rebuilt', (now) =>
         now.run?.source.kind === 'file' &&
@@ -113,7 +121,10 @@ export class ProgressTracker {
         now.charter.archived === undefined &&
         now.run.document.fingerprint.hash !== document.fingerprint.hash
           ? append(
-              { type: 'progress.rebuilt', data: { document: planVersion(now, document, unnamed) } },
+              {
+                type: 'progress.rebuilt',
+                data: { ...(version && { version }), document: planVersion(now, document, unnamed) },
+              },
               () => ({}),
             )
           : answer(() => ({})),

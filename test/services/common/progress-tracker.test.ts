@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ThroughlineError } from '../../../src/contracts/errors.js';
 import { EVENT_VERSION } from '../../../src/contracts/event.js';
 import { type Token, token } from '../../../src/contracts/names.js';
+import type { GitVersion } from '../../../src/contracts/plan-requests.js';
 import type { SessionEvent } from '../../../src/contracts/session-events.js';
 import type { TasksFile } from '../../../src/engine/files/local-tasks-file.js';
 import type { SessionCommander } from '../../../src/engine/folding/session-folding.js';
@@ -37,6 +38,7 @@ class Scene {
   whileLooking: () => void = () => {};
   whileReading: () => void = () => {};
   refusal: ThroughlineError | undefined;
+  version: GitVersion | undefined;
   readonly tracker: ProgressTracker;
 
   constructor() {
@@ -65,7 +67,8 @@ class Scene {
       this.append({ v: EVENT_VERSION, type, at: timeOf(this.state.sequence + 1), data } as SessionEvent);
       return { reply: decision.reply(this.state), appended: type };
     };
-    this.tracker = new ProgressTracker({ files, command, logger: silentLogger });
+    const version = () => this.version;
+    this.tracker = new ProgressTracker({ files, command, logger: silentLogger, version });
   }
 
   append(event: SessionEvent): void {
@@ -137,6 +140,19 @@ describe('a file', () => {
     expect(completedTasks(scene)).toEqual(['1']);
     expect(await scene.refresh()).toEqual({ outcome: 'unchanged' });
     expect(scene.asked).toEqual({ modified: 2, read: 1 });
+  });
+
+  it('a file with a new text has the version that git names, and is not committed where git names none', async () => {
+    const scene = following();
+    scene.version = { file: 'tasks.md', commits: ['two', 'one'] };
+    Object.assign(scene.file, { text: TWO, mtimeMs: 2000 });
+    expect((await scene.tracker.seen(scene.state)).state.run?.version).toEqual(scene.version);
+    await scene.refresh();
+    expect(scene.state.run?.version).toEqual(scene.version);
+    scene.version = undefined;
+    Object.assign(scene.file, { text: ONE, mtimeMs: 3000 });
+    await scene.refresh();
+    expect(scene.state.run?.version).toEqual({ file: 'tasks.md', commits: [] });
   });
 
   it('a file with the same text and a new time is read, and appends nothing', async () => {

@@ -2551,6 +2551,7 @@ class SessionImportRequestHistory31(TypedDict):
 class SessionImportRequestHistory32Data(TypedDict):
     """What happened."""
 
+    version: NotRequired[PlanVersion]
     document: PlanDocument
     """The content of the plan."""
 
