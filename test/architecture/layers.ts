@@ -143,17 +143,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   agents: {
     holds:
       'how coding agents plug in: `hooks`, `mcp`, and `connect`, which edits the configuration of each client',
-    imports: [
-      'config',
-      'contracts',
-      'engine/files',
-      'ledger',
-      'memory',
-      'prompt',
-      'sdk',
-      'shared',
-      'version.ts',
-    ],
+    imports: [...DOMAIN, 'config', 'engine/files', 'sdk', 'version.ts'],
   },
   cli: {
     holds: 'the command line',

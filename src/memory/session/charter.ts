@@ -165,7 +165,7 @@ export function evolveRun(run: Run | undefined, event: RunEvent): Run | undefine
 
 /** Returns true for the plan of another file: of another place in the repository, else of another path, else of another name. */
 export function isAnotherPlan(
-  { spec, source, version }: Run,
+  { spec, source, version }: Pick<Run, 'spec' | 'source' | 'version'>,
   next: { readonly spec?: string | undefined; readonly version?: GitVersion | undefined } & Pick<
     Run,
     'source'

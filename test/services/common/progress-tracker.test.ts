@@ -127,32 +127,22 @@ describe('a file', () => {
     expect(scene.asked).toEqual({ modified: 1, read: 0 });
   });
 
-  it('a file with a new text is read, and becomes an event with its fingerprint', async () => {
+  it('a file with a new text is read, and becomes an event with its fingerprint and its version', async () => {
     const scene = following();
+    const version = { file: 'tasks.md', commits: ['two', 'one'] };
+    scene.version = version;
     Object.assign(scene.file, { text: TWO, mtimeMs: 2000.5 });
     expect(await scene.refresh()).toEqual({ outcome: 'rebuilt', appended: true });
     expect(scene.types()).toEqual(['run.initialized', 'progress.rebuilt']);
     expect(scene.state.run).toMatchObject({
       spec: 'parser',
       source: { kind: 'file', path: PATH },
+      version,
       document: { fingerprint: { mtimeMs: 2000.5, hash: hashOf(TWO) } },
     });
     expect(completedTasks(scene)).toEqual(['1']);
     expect(await scene.refresh()).toEqual({ outcome: 'unchanged' });
     expect(scene.asked).toEqual({ modified: 2, read: 1 });
-  });
-
-  it('a file with a new text has the version that git names, and is not committed where git names none', async () => {
-    const scene = following();
-    scene.version = { file: 'tasks.md', commits: ['two', 'one'] };
-    Object.assign(scene.file, { text: TWO, mtimeMs: 2000 });
-    expect((await scene.tracker.seen(scene.state)).state.run?.version).toEqual(scene.version);
-    await scene.refresh();
-    expect(scene.state.run?.version).toEqual(scene.version);
-    scene.version = undefined;
-    Object.assign(scene.file, { text: ONE, mtimeMs: 3000 });
-    await scene.refresh();
-    expect(scene.state.run?.version).toEqual({ file: 'tasks.md', commits: [] });
   });
 
   it('a file with the same text and a new time is read, and appends nothing', async () => {
