@@ -168,7 +168,8 @@ export async function startPrivateNats(options: TestNatsOptions = {}): Promise<P
 export async function prepareTestNats(): Promise<void> {
   try {
     const { backing, why } = await chosenBacking();
-    if (backing === 'native') await nativeSource();
+    // Commands of tests have a home of their own, where they would build another one.
+    if (backing === 'native') process.env.NATS_SERVER_BIN ??= (await nativeSource()).path;
     process.env.THROUGHLINE_TEST_NATS = backing;
     const report = process.env.THROUGHLINE_TEST_FILES;
     if (report !== undefined && why !== undefined)

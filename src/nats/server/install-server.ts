@@ -109,10 +109,7 @@ export const goInstall: Place = {
     );
     return installPinned(options, 'go install', async (folder) => {
       const target = `${NATS_SERVER_PIN.goModule}@v${NATS_SERVER_PIN.version}`;
-      // Its sources and cache go with the folder.
-      const [GOPATH, GOCACHE] = [join(folder, 'go'), join(folder, 'cache')];
-      const own = { GOPATH, GOCACHE, GOMODCACHE: undefined, GOFLAGS: '-modcacherw' };
-      const env = { ...goInstallEnvironment(options.env, folder), ...own };
+      const env = goInstallEnvironment(options.env, folder);
       const within = { env, cwd: folder, timeoutMs: BUILD_TIMEOUT_MS };
       const result = await runCommand(go, ['install', target], within);
       if (!result.ok) throw new Error(result.reason);
