@@ -76,7 +76,7 @@ it('a retry of a rejected result that has counted says so and publishes nothing;
   const id = counted?.id ?? 0;
   for (const body of [undefined, bodyOf('1 again').toString()])
     await expect(client.tools.rejectedRetry({ id, ...(body && { body }) })).rejects.toMatchObject({
-      ...{ code: 'duplicate', message: expect.stringContaining(`dispatch ${sequence}`) },
+      ...{ code: 'duplicate', message: expect.stringContaining(`result ${sequence} `) },
       details: { id, dispatch: sequence },
     });
 

@@ -62,10 +62,10 @@ describe('what an agent was told', () => {
     const start = told.getByRole('listitem').filter({ hasText: 'session start' });
     await start.getByText(/\d+ tokens, \d+ statements?/).waitFor();
     await start.getByRole('link', { name: 'Read' }).click();
-    const line = page.locator('.prompt-line-linked', { hasText: 'Decided:' });
+    const line = page.locator('.prompt-line-linked', { hasText: 'Rules:' });
     await line.click();
     const panel = page.getByRole('region', { name: 'Origin of the line' });
-    await panel.getByText('decisions and conventions that hold, the newest first').waitFor();
+    await panel.getByText('rules that hold, the newest first').waitFor();
     // What is in it is not listed as left out, and what changed since the one before is marked.
     expect(await page.getByText('What is in, what is out and why').count()).toBe(0);
     await page.locator('.prompt-line-new').first().waitFor();
