@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { startUp } from '../support/cli.js';
 import { folderOfFile, ofFile } from '../support/of-file.js';
+import { soon } from '../support/soon.js';
 import { newSession } from '../support/system.js';
 
 /** A command at a terminal speaks for a person, and one without a terminal for an agent, whatever name it gives. */
@@ -54,6 +55,8 @@ it('what a person erases stands in the log where it was, and its kept prompts ar
   for (const text of ['The gate is LYREBIRD blue', 'Dates are ISO 8601'])
     expect((await person('note', 'add', text, ...of)).code).toBe(0);
   await agent('prompt', '-t', '1', '-p', 'Paint the gate', ...of);
+  // It is kept after the reply.
+  await soon(async () => expect((await agent('prompt', 'ls', ...of)).stdout).toContain('dispatch'));
   const erased = await person('facts', 'erase', 'N1', '--yes', ...of);
   expect(erased.stderr).toContain('keeps no earlier prompts');
   expect((await agent('last', ...of)).stderr).toContain('or "facts erase" has removed them');

@@ -83,7 +83,7 @@ export function answerTo({ questions, options }: AskedQuestions, request: string
 /** Returns a text without the words of another one that it begins with. */
 function behind(text: string, other: string): string {
   const known = wordsOf(other);
-  const [word] = WORD.exec(text) ?? [];
+  const [word] = text.match(WORDS) ?? [];
   return word !== undefined && text.startsWith(word) && known.includes(word.toLowerCase())
     ? behind(text.slice(word.length).trimStart(), other)
     : text;
@@ -94,10 +94,10 @@ export function ofAgent(text: string, most: number): string {
   return clipText(text.replaceAll(/\bthe user:/gi, 'the user,').replaceAll('"', "'"), most);
 }
 
-const WORD = /[A-Za-z\d_](?:[\w.+#/-]*[\w+#])?|[\p{L}\p{N}]+/u;
+const WORDS = /[A-Za-z\d_](?:[\w.+#/-]*[\w+#])?|[\p{L}\p{N}]+/gu;
 
 function wordsOf(text: string): string[] {
-  return text.toLowerCase().match(new RegExp(WORD, 'gu')) ?? [];
+  return text.toLowerCase().match(WORDS) ?? [];
 }
 
 const OR = / (?:or|oder|ou) | ?(?:还是|それとも) ?|(?<=¿.*) o /iu;
