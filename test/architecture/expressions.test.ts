@@ -61,6 +61,8 @@ const BOUNDED: readonly (readonly [path: string, begins: string, why: string])[]
         'each repeat in it has a limit of 768 characters or less, so each try ends',
       ] as const,
   ),
+  ['memory/traces/answers.ts', ' (?:or|', 'it sees a question of at most 400 characters'],
+  ['memory/traces/answers.ts', String.raw`(?<=\S) (?:for`, 'it sees a question of at most 400 characters'],
   ['memory/traces/labelled-lines.ts', '^(?<indent>', 'it sees the first 1,000 characters of a line'],
   ['memory/traces/wordings.ts', '', 'it sees the first 400 characters of a sentence'],
   ['memory/facts/contrast.ts', '', 'it sees the first 400 characters of a statement'],

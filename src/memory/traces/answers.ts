@@ -24,6 +24,8 @@ const MAX_ANSWER = 200;
 /** Characters of a question that stand before its answer: a line of a prompt must hold both. */
 const MAX_QUESTION = 80;
 const MAX_WORDS = 8;
+/** A longer question is not read for its options. */
+const MAX_READ = 400;
 const CODE_OF_A = 'a'.charCodeAt(0);
 
 /**
@@ -108,6 +110,7 @@ const AFTER =
 
 /** Returns what a question lets choose: "Which port, 3000 or 4000?", "Do you want npm or pnpm?". */
 export function optionsIn(question: string): string[] {
+  if (question.length > MAX_READ) return [];
   const either = EITHER.exec(question);
   if (either !== null) return either.slice(1);
   const [start = '', end, ...more] = question.replace(/[?？]$/, '').split(OR);
