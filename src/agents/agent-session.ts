@@ -43,6 +43,7 @@ export interface AgentSession {
 
 const PROJECT_FILE = '.throughline.json';
 
+/** Size limit of a `.throughline.json`, in bytes. */
 export const MAX_PROJECT_FILE = 64 * 1024;
 
 /**

@@ -171,6 +171,7 @@ function workingDirectory(): string {
   }
 }
 
+/** Reads standard input. The text is empty if it is larger than a hook takes. */
 function inputOf(stream: NodeJS.ReadStream) {
   const parts: Buffer[] = [];
   let bytes = 0;
@@ -202,6 +203,7 @@ function usualMs(startMs: number, starts: number): number {
   return Math.round(Math.min(MOST_BUSY_MS, Math.max(WITHIN_MS, starts * startMs)));
 }
 
+/** The time of `--within`; `undefined` for a text that is none. */
 function withinOf(text: string): number | undefined {
   const ms = Number(text);
   return /^\d{2,5}$/.test(text) && ms >= LEAST_MS && ms <= MOST_MS ? ms : undefined;

@@ -89,11 +89,13 @@ export interface CommitSelection {
 interface Repository {
   readonly path: string;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Time for git, in milliseconds. Default: a minute. */
   readonly gitMs?: number;
 }
 
 // A commit of many thousand files would not fit a dispatch, and gives no more facts than one of this many.
 const MAX_FILES = 1000;
+/** Bytes of their names as JSON. */
 const MAX_FILES_BYTES = 150_000;
 /** An event keeps fewer of the files that are gone. */
 const MAX_GONE = 100;

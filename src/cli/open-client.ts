@@ -19,6 +19,7 @@ const NAME = 'throughline cli';
 
 type Opening = Pick<Cli, 'server' | 'config' | 'autostart'>;
 
+/** Connects as a client of the services. @param tries how often to try; default: once */
 export async function openClient(cli: Opening, tries?: Persistence): Promise<ThroughlineClient> {
   return clientOn(await openConnection(cli, tries), cli.config);
 }

@@ -13,6 +13,7 @@ export function wholeNumber(low: number, high = Number.MAX_SAFE_INTEGER): (raw: 
   };
 }
 
+/** Units of time, in milliseconds. */
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 const DAY_MS = 86_400_000;
 
@@ -85,6 +86,7 @@ export async function readNamed(path: string, what = path): Promise<Buffer> {
   }
 }
 
+/** The bytes of a file that the option `--file` names; `-` is standard input. */
 export async function readBody(file: string): Promise<Buffer> {
   if (file === '-') return buffer(process.stdin);
   return readNamed(file, `--file ${file}`);

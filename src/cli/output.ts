@@ -139,6 +139,7 @@ export function waitingNote(leftMs: () => number): (failure: Error) => void {
 
 const NOTE_EVERY_MS = 5000;
 
+/** Says on a terminal how far a long command is, in a line every few seconds. */
 export function progressLine() {
   let notedAt = performance.now();
   return (text: string): void => {

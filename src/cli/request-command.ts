@@ -188,6 +188,7 @@ function exampleOf(
 
 const DECIDER = z.string().optional().describe('Who decides. Default: your name in the team or in git');
 
+/** @throws ThroughlineError `usage` without a terminal */
 export function requirePerson(): void {
   if (!canAsk())
     throw usageError('nothing was changed: only a person does this, at a terminal or on the page');

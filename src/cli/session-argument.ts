@@ -24,6 +24,7 @@ export function onSession(command: Command): Command {
     .option('-s, --session <name>', 'the same as an option');
 }
 
+/** Returns the session that a command works on. @param asArgument false where only the option names it */
 export function sessionGiven(cli: Cli, command: Command, asArgument = true): Token {
   const argument = asArgument ? command.args[0] : undefined;
   const { session } = command.optsWithGlobals<{ session?: string }>();
@@ -35,6 +36,7 @@ export function sessionGiven(cli: Cli, command: Command, asArgument = true): Tok
   return argument === undefined ? sessionOf(cli, session) : sessionOf(cli, argument, 'session');
 }
 
+/** Returns the session that a command names or uses by default; undefined where there is none. */
 export function sessionIfAny(cli: Cli, command: Command, asArgument = true): Token | undefined {
   const { session } = command.optsWithGlobals<{ session?: string }>();
   const isNamed = (asArgument && command.args.length > 0) || session !== undefined;

@@ -25,6 +25,7 @@ import { cliOf, note, out, withClient } from './command-context.js';
 import { allPages, progressLine } from './output.js';
 import { onSession, requireEvents, sessionGiven } from './session-argument.js';
 
+/** Events and bytes of a request. */
 const PAGE = 500;
 const PAGE_BYTES = 256 * 1024;
 

@@ -33,6 +33,7 @@ export function planNumberLines(plan: PlanNumbers): string[] {
   ];
 }
 
+/** Says that the plan is as it was read last; empty where it can be read. */
 export function degradedLines(why: string | undefined): string[] {
   return why === undefined ? [] : [`the tasks.md cannot be read now: ${quoted(why)}`];
 }

@@ -332,6 +332,7 @@ export function factCells(pc: Colors, fact: FoundFact | Learned): Cell[] {
   ];
 }
 
+/** Characters of an id that commands accept in its place. */
 export const SHORT_ID = 8;
 
 function factLine(fact: FoundFact, pc: Colors = NO_COLOURS): string {

@@ -5,6 +5,7 @@ import { isShardCount, LAYOUTS, MAX_SHARDS, type SessionLayout } from '../contra
  * command reads the configuration, and some must start fast.
  */
 export interface VariableReader<Value> {
+  /** @throws WrongVariable */
   readonly read: (raw: string | undefined) => Value;
   /** The default in the reference. */
   readonly shown: string;

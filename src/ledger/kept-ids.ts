@@ -77,6 +77,7 @@ export function withKeptIds(
 const MAX_KNOWN = 300;
 const MAX_UNKNOWN = 100;
 
+/** Returns all tasks of a plan as tasks of an earlier version, the newest last. */
 export function leftTasks({ tasks, left = [] }: EarlierPlan): LeftTask[] {
   return [...left, ...tasks.map(({ id, text, was = text, written }) => defined({ id, text: was, written }))];
 }
@@ -241,6 +242,7 @@ function freshIds(
   };
 }
 
+/** Characters that are compared: longer texts are stored without their ends. */
 const COMPARED = MAX_TEXT - '...'.length;
 
 function worded<Task extends Line>(tasks: readonly Task[]): Worded<Task>[] {

@@ -9,6 +9,7 @@ export const MAX_TEXT = 300;
 const MAX_PROMPT = 6000;
 const MAX_PREAMBLE = 3000;
 const MAX_REQUIREMENT = 400;
+/** Limit for the texts of all requirements together, in characters. */
 const MAX_REQUIREMENTS = 60_000;
 /** A NATS message holds 1 MiB, and the event has other fields too. */
 export const MAX_DOCUMENT_BYTES = 900_000;

@@ -100,6 +100,7 @@ export function plainBlockers({ questions = [], blockers }: TaskLedger): string[
   return blockers.filter((blocker) => !questionKeys.has(questionKey(blocker)));
 }
 
+/** True if everything that the newest result asked has an answer. */
 export function isAnswered({ questions = [], answers = [] }: Asked): boolean {
   return questions.length === 0 && answers.length > 0;
 }

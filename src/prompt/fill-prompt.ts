@@ -95,6 +95,7 @@ export function learningsCommand(binary: string, project: string | undefined): s
   return `${binary} learning ls --project ${projectOf(project)}`;
 }
 
+/** Characters of a quoted line. */
 export const MAX_LINE = 500;
 
 export function line(text: string): string {

@@ -378,6 +378,7 @@ function formatNotes(all: readonly Note[], list: PromptList, shown: readonly Sho
   return `## Notes${restOf(list, shown)}${groups.length === 0 ? '' : `\n${groups.join('\n\n')}`}`;
 }
 
+/** Returns unread messages, oldest first; a shortened one says so. */
 export function inboxList(notebook: Notebook, now: string | undefined, command: Commanding): PromptList {
   const messages = unread(notebook).filter((message) => !isForPerson(message));
   const all = command('inbox-list');
@@ -395,6 +396,7 @@ export function inboxList(notebook: Notebook, now: string | undefined, command: 
   };
 }
 
+/** `{{inbox}}`: unread messages; empty without any. */
 function formatInbox({ total, all }: PromptList, shown: readonly ShownItem[]): string {
   if (total === 0) return '';
   const left = total - shown.length;
@@ -408,6 +410,7 @@ function goalList(goal: string | undefined, all: string): PromptList {
   return { items, total: items.length, all, cut: lengthOf(text) > MAX_MESSAGE };
 }
 
+/** `{{goal}}`: empty without one. */
 function formatGoal({ total, all, cut }: PromptList, shown: readonly ShownItem[]): string {
   const [goal] = shown;
   if (total === 0) return '';

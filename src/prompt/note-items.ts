@@ -157,6 +157,7 @@ export function perhapsLine(files: readonly LikelyFile[]): string {
   return `Perhaps: ${files.map(({ path }) => quoted(path)).join(', ')}`;
 }
 
+/** Returns who said it; empty for an agent, unless it answered. */
 function whoSaid(fact: SessionFact): string[] {
   const who = fact.answer?.by ?? originText(fact);
   return who === undefined ? [] : [quoted(who).replace(/[[\]]/g, '')];

@@ -163,4 +163,5 @@ function searchFacts(
 
 const DAY = new Intl.DateTimeFormat('en', { dateStyle: 'long', timeZone: 'UTC' });
 
+/** Returns the tokens of a day, such as `May 8, 2023`. */
 const wordsOfDay = onceFor((day: string) => tokens(`- ${DAY.format(Date.parse(day))}`));

@@ -394,6 +394,7 @@ interface NoteLine {
   readonly index?: number;
 }
 
+/** Renders the notes line by line; empty if nothing is shown. */
 export function noteLines(
   memory: CappedMemory,
   shown: Shown<NoteSection>,

@@ -334,6 +334,7 @@ function keptOf(state: SessionState): string[] {
   return kept.length === 0 ? [] : [kept.map((line) => line.split(':', 1)).join(', ')];
 }
 
+/** Returns the decisions and conventions that hold and that the shown results do not say, newest first. */
 function decisionsOf(holding: readonly SessionFact[], shown: readonly PastResult[]): Stated[] {
   const isShown = ({ object }: SessionFact) =>
     shown.some(({ summary }) => summary.object.includes(object.slice(1)));
@@ -363,6 +364,7 @@ function statedAs(
   return distinct(facts.reverse().map((fact) => ({ text: [fact.object, ...more(fact)].join(' '), fact })));
 }
 
+/** Returns the failed attempts that hold and that the shown results do not say, newest first. */
 function triedOf(
   state: SessionState,
   holding: readonly SessionFact[],

@@ -90,6 +90,7 @@ function inUse(holder: string, checkout: string, session: string): ThroughlineEr
   return new ThroughlineError('conflict', message);
 }
 
+/** Reads the record of a run; returns undefined if there is none, or an invalid one. */
 function runIn(record: string): (ProcessIdentity & { readonly holder: string }) | undefined {
   const value = jsonOf(textOrNone(record, MAX_RECORD));
   if (!isObject(value) || typeof value.pid !== 'number' || typeof value.holder !== 'string') return undefined;

@@ -18,7 +18,9 @@ import { edited, unlessTooDeep, unusable } from './json-entries.js';
 
 export interface FileChange {
   readonly path: string;
+  /** Undefined for a missing file. */
   readonly before: string | undefined;
+  /** Undefined for a file to remove. */
   readonly after: string | undefined;
   /** Action on the copy of the file before the first edit. */
   readonly backup: 'make' | 'drop' | 'leave';
@@ -27,6 +29,7 @@ export interface FileChange {
   readonly hash?: string;
 }
 
+/** Returns the text of a file; undefined for a missing one. */
 export type ReadText = (path: string) => string | undefined;
 
 export const PROJECT_FILE_NAME = '.throughline.json';

@@ -116,12 +116,14 @@ function innerItems(item: unknown, inner: string): readonly unknown[] {
   return Array.isArray(list) ? list : [];
 }
 
+/** Removes a field, and the object around it if that becomes empty. */
 function removed(text: string, path: readonly string[], name: string): string {
   const holder = path.slice(0, -1);
   const isAlone = Object.keys(valueAt(text, holder, name) ?? {}).length === 1;
   return edited(text, isAlone && holder.length > 0 ? holder : path, undefined);
 }
 
+/** Returns the text with a value at a path, or without it if the value is undefined. */
 export function edited(text: string, path: Readonly<JSONPath>, value: unknown): string {
   const unit = /\n([ \t]+)\S/.exec(text)?.[1] ?? '  ';
   const formattingOptions = { insertSpaces: !unit.startsWith('\t'), tabSize: unit.length, eol: eolOf(text) };

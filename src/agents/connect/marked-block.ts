@@ -45,6 +45,7 @@ export function hasBlock(text: string, block: TomlBlock | MarkdownBlock): boolea
   return found !== undefined && isDeepStrictEqual(fixed(found.inside), fixed(block.text));
 }
 
+/** Returns the text between the marker lines; undefined without them. */
 export function linesOfBlock(text: string): string | undefined {
   return blockIn(text)?.inside;
 }

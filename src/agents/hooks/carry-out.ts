@@ -135,6 +135,7 @@ async function openSession({ at, log }: HookTools, client: ThroughlineClient): P
   });
 }
 
+/** Returns the compacted history of this conversation; undefined if there is none. */
 async function compactedHistory(call: HookCall, tools: HookTools, client: ThroughlineClient) {
   const { session } = tools.at;
   const intent = intentOf(tools.name, call.conversation);

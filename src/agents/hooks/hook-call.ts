@@ -12,6 +12,7 @@ const CONTEXT = /^\s*<hook_context>[\s\S]*?<\/hook_context>\s*/;
 /** A call of a tool, as a hook or a transcript describes it. Texts that the client leaves out are empty. */
 export interface ToolCall {
   readonly callId: string;
+  /** Time in ISO 8601. */
   readonly at: string;
   readonly tool: string;
   readonly input: Readonly<Record<string, unknown>>;
@@ -27,6 +28,7 @@ export interface HookCall extends ToolCall {
   readonly turn: string;
   /** Working directory of the agent; empty if the client does not send it. */
   readonly directory: string;
+  /** Names the sub-agent; empty in the agent that the user talks to. */
   readonly agent: string;
   readonly agentName: string;
   readonly source: string;
@@ -151,6 +153,7 @@ export interface HookTools {
   readonly at: AgentSession;
   readonly state: HookState;
   readonly spool: Spool;
+  /** Time of the event in ISO 8601. */
   readonly now: string;
   /** Connects, once: only what asks the server pays for it. */
   readonly connect: () => Promise<ThroughlineClient>;

@@ -32,6 +32,7 @@ export function plainRole({ text, marked }: ResultText, expected: Role | undefin
   });
 }
 
+/** The task that a result is of; undefined for one that is not plain JSON. */
 export function taskIn(text: string): string | undefined {
   const id = objectIn(text)?.value.task_id;
   return typeof id === 'string' ? id : undefined;

@@ -25,6 +25,7 @@ import { branchesAt, branchFacts, changesSince } from './turn-files.js';
 
 /** The role as which a turn is published: one that only records. */
 export const [TURN] = rolesOf('note') as [Role];
+/** Characters of a last message that are read. */
 const MAX_MESSAGE = 50_000;
 const MAX_REPLACED = 200;
 

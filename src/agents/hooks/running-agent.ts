@@ -12,6 +12,7 @@ const MAX_LINE = 250;
 const MAX_TASKS = 20;
 
 interface Running {
+  /** Time of the first prompt, in milliseconds since the epoch. */
   readonly since: number;
   /** Sequence of the session up to which the agent knows it; before the first look the time counts. */
   readonly after?: number;

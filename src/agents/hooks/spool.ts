@@ -129,6 +129,7 @@ export function spoolOf(stateDir: string, installation: string, log: (line: stri
       mkdirSync(starts, { recursive: true, mode: PRIVATE });
       writePrivateFile(startFile(session), prompt);
     },
+    /** Returns that with the time when it came; undefined if none was kept. */
     lastStart(session: string) {
       const at = statSync(startFile(session), { throwIfNoEntry: false })?.mtime;
       return at && { at, prompt: readFileSync(startFile(session), 'utf8') };

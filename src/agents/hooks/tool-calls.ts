@@ -188,6 +188,7 @@ function faultOf({ hasFailed, error, response, input }: ToolCall): string | unde
   return isError === true || success === false ? '' : undefined;
 }
 
+/** Characters of an output that are searched. */
 const MAX_OUTPUT = 50_000;
 const COMMIT = /\[[\w./-]+(?: \(root-commit\))? ([0-9a-f]{7,40})\] ([^"\\\n]{1,120})/;
 

@@ -113,6 +113,7 @@ function readFrom(path: string, from: number, most = MAX_BYTES) {
   }
 }
 
+/** Bytes of a transcript that are read from its end. */
 const TAIL_BYTES = 256 * 1024;
 /** The rest of a hook's time is for the server. */
 const PUBLISH_MS = 1000;

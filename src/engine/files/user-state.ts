@@ -28,6 +28,7 @@ export function userStateDir(env: Readonly<Record<string, string | undefined>>, 
   return join(xdg && isAbsolute(xdg) ? xdg : join(home, '.local', 'state'), 'throughline');
 }
 
+/** Returns the name of the user; undefined in a container whose process runs under a number that no user has. */
 export function userName(): string | undefined {
   try {
     return userInfo().username;
@@ -114,6 +115,7 @@ export function textOrNone(path: string, maxBytes: number): string {
 /** Refuses bytes that are not UTF-8: they would change when written back. */
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
+/** Reads a text of at most `maxBytes` bytes as `readRegularFile` reads a file. */
 export function readTextFile(path: string, maxBytes: number): string | UnreadableFile | undefined {
   const read = readRegularFile(path, maxBytes);
   if (read === undefined || 'fault' in read) return read;

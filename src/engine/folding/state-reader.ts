@@ -181,6 +181,7 @@ export class StateReader<State extends Sequenced, Event extends { readonly type:
     return this.#folded.size;
   }
 
+  /** Approximate memory of the cached states in bytes. */
   get bytes(): number {
     return this.#folded.calculatedSize;
   }
@@ -275,6 +276,7 @@ export class StateReader<State extends Sequenced, Event extends { readonly type:
     return events.length;
   }
 
+  /** Starts a fold from the newest usable snapshot, or from the empty state. */
   async #start(key: Token, snapshot: StoredSnapshot | undefined, generation: string): Promise<Folded<State>> {
     const { folding, logger, snapshots } = this.#options;
     const decoded = snapshot && folding.decode(key, snapshot.text);

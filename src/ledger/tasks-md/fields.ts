@@ -39,6 +39,7 @@ const DEPENDS_IN_TEXT = /\((?:depends on|blocked by|依赖|依存)([^()]+)\)/iu;
 const UNSURE = /^(?:prerequisites?|requires|after|waits for|前提|前提条件|前置条件)$/;
 const NOTHING = /^(?:none|nothing|n\/a|nil|no|-|–|—|无|無|没有|なし|特になし|없음)$/i;
 
+/** Returns undefined for a line that is not a field. */
 export function readField(line: string): Field | undefined {
   const flat = narrow(line);
   const colon = flat.indexOf(':');

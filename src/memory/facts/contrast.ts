@@ -72,6 +72,7 @@ interface Denial {
 /** Tells what a statement takes back: the term that it denies and an older one asserts; undefined if none. */
 export type TakesBack = (older: SaidAbout) => string | undefined;
 
+/** Reads what a statement denies; undefined if it denies nothing. */
 export function takesBack(statement: SaidAbout): TakesBack | undefined {
   const now = readable(statement.text);
   const byName = deniesByName(now, statement.subject);

@@ -278,6 +278,7 @@ export class InMemorySessionFactStore {
     return (this.#texts.get(textOf(statement)) ?? []).map(({ fact }) => fact);
   }
 
+  /** Valid facts, oldest dispatch first. */
   getValid(): readonly SessionFact[] {
     return this.all().filter((fact) => fact.validTo === undefined);
   }
@@ -370,6 +371,7 @@ export class InMemorySessionFactStore {
     return this.#statements.size;
   }
 
+  /** Returns the size of the texts of dispatches in bytes. */
   bytes(): number {
     return this.#bytes;
   }
@@ -403,6 +405,7 @@ export class InMemorySessionFactStore {
     }
   }
 
+  /** Sorts by ascending value, then oldest first. */
   #byValue(maxFacts: number): Saying[] {
     let dear = Math.ceil(DEAR_SHARE * maxFacts);
     // Newest first, so that the oldest of the most valuable exceed their share.

@@ -114,6 +114,7 @@ export interface RankedFact {
   /** Relevance, 0 to 1, for comparison; 0 if selected for recency alone. */
   readonly score: number;
   readonly tokens: number;
+  /** Query words that it contains, as tokens. */
   readonly matched: readonly string[];
 }
 
@@ -137,6 +138,7 @@ export interface FactRanking {
 /** Selects the facts that a task needs, and fills up to `maxFacts` with the newest. Never throws. */
 export interface IFactRetriever {
   retrieve(query: FactQuery): SessionFact[];
+  /** Returns the same selection with scores and tokens. */
   rank(query: FactQuery): RankedFact[];
 }
 
@@ -293,6 +295,7 @@ export function isSummary({ relation }: Pick<Told, 'relation'>): boolean {
 }
 
 export const SESSION_CONTEXT_HEADER = '[Session Context]';
+/** Maximum length of a fact's line, in characters. */
 export const MAX_FACT_LINE = 120;
 
 const MAX_SUFFIX = 60;
@@ -305,6 +308,7 @@ export function formatSessionFacts(facts: readonly SessionFact[]): string {
   return facts.length === 0 ? '' : [SESSION_CONTEXT_HEADER, ...facts.map(factLine)].join('\n');
 }
 
+/** Renders a fact as one line of at most 120 characters. */
 export function factLine(fact: SessionFact): string {
   const suffix = ` [task:${clipText(quoted(fact.sourceTaskId).replace(/[[\]]/g, ''), MAX_SUFFIX)}]`;
   const room = MAX_FACT_LINE - lengthOf(suffix);

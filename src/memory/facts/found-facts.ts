@@ -81,6 +81,7 @@ function holds(fact: SessionFact, text: string): boolean {
   return text.split(/\s+/).every((word) => factText.includes(word));
 }
 
+/** The fact, or the candidate ids; empty for none. */
 type FactOfId = { readonly fact: SessionFact } | { readonly candidates: readonly string[] };
 
 /** Finds a fact by the id of its statement or note, else the newest one by its own id or a unique prefix of at least four characters. */

@@ -26,6 +26,7 @@ const KIND_OF: { readonly [relation: string]: StatementKind } = {
   [RELATIONS.settled]: 'note',
 };
 
+/** Returns the kind of a fact that holds for later agents; undefined for any other fact. */
 export function statementKind(fact: RecordedFact): StatementKind | undefined {
   const known = KIND_OF[fact.relation];
   if (known !== undefined) return known;

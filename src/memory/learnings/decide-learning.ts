@@ -189,6 +189,7 @@ function showing(id: string, more: object = {}): LearningReplyOn {
   };
 }
 
+/** Prompts show five characters. */
 const SHORTEST_PREFIX = 3;
 
 type Resolved<T> = { readonly found: T } | { readonly refusal: Refusal };

@@ -50,6 +50,7 @@ export function emptyLearnings(project: string): LearningState {
 
 const ENTRY = 1500;
 
+/** Estimates the memory of a state in bytes. */
 export function learningBytes({ proposals, observations }: LearningState): number {
   return ENTRY * (1 + proposals.size + observations.size);
 }
@@ -87,6 +88,7 @@ export type Proposal = ReplyTo<'proposal.show'>['proposal'];
 /** A learning with its relevance for one query. */
 export type RankedLearning = ReplyTo<'learning.search'>['results'][number];
 
+/** Returns one quoted line of at most 200 characters; may be empty. */
 export function learningText(text: string): string {
   return clipText(quoted(text), MAX_LEARNING);
 }
@@ -248,6 +250,7 @@ export function compactProposals(pending: readonly Proposal[]): string[] {
   });
 }
 
+/** Renders the index of proposals for people to decide on; empty without lines. */
 export function formatCompactProposals(lines: readonly string[], total: number, review: string): string {
   if (lines.length === 0) return '';
   const more = total > lines.length ? ['  ...'] : [];

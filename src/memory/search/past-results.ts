@@ -137,6 +137,7 @@ export class PastResults {
     return Object.assign(copy, { paths, total, fileCount, rows: this.rows.slice(), holders, uses, last });
   }
 
+  /** Returns undefined if no result contains the word. */
   wordOf(token: string): number | undefined {
     const id = this.#words.numbers.get(token);
     return id !== undefined && (this.holders[id] ?? 0) > 0 ? id : undefined;
@@ -304,6 +305,7 @@ export class PastResults {
 /** Storage per file besides its path. */
 const FILE_BYTES = 12;
 
+/** Approximate: each number takes three characters. */
 function rowBytes({ task, tokens, files }: PastRow): number {
   return bytesOf(task) + 12 + 3 * (tokens.length + files.length);
 }

@@ -19,6 +19,7 @@ export class PathTable {
     return id;
   }
 
+  /** Returns undefined for a path that was never added. */
   idOf(path: string): number | undefined {
     return this.#ids.get(path);
   }

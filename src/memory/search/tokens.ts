@@ -51,6 +51,7 @@ const ACTIONS: ReadonlyMap<string, string> = new Map(
   }).flatMap(([action, words]) => words.split(' ').map((word) => [word, `<${action}>`] as const)),
 );
 
+/** Returns the distinct tokens in order of first occurrence, at most `most`. */
 export function tokens(text: string, most = Number.POSITIVE_INFINITY): string[] {
   return [...tokenCounts(text, most).keys()].slice(0, most);
 }
@@ -87,6 +88,7 @@ export function plainWords(text: string, most = Number.POSITIVE_INFINITY): strin
   return found;
 }
 
+/** Normalizes half-width, full-width and decomposed characters. */
 export function plain(text: string): string {
   return FOREIGN.test(text) ? text.normalize('NFKC') : text;
 }
@@ -98,6 +100,7 @@ function actionOf(text: string): { readonly token: string; readonly length: numb
   return token === undefined ? undefined : { token, length: whole.indexOf(word) + word.length };
 }
 
+/** A cache of the tokens of a run: words recur. */
 const known = new Map<string, readonly string[]>();
 const MAX_KNOWN = 20_000;
 

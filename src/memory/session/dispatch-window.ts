@@ -247,6 +247,7 @@ export function countResult(counted: Set<string>, key: string): boolean {
   return true;
 }
 
+/** Concatenates all keys, the oldest first. */
 export function resultsToJson(counted: ReadonlySet<string>): string {
   return [...counted].join('');
 }

@@ -41,6 +41,7 @@ export function runStatus(state: SessionState): RunStatus {
 const MAX_FINDINGS = 5;
 const MAX_FINDING = 160;
 
+/** Returns what reviews found and nobody has closed, the newest first. */
 export function openFindings(state: SessionState, most: number): RunStatus['findings'] {
   const valid = factsOf(state).getValid();
   const open = valid.filter(({ relation }) => relation === 'issue' || relation === 'must_fix');
@@ -160,6 +161,7 @@ function lastWork(state: SessionState): string | undefined {
   return newest && clippedLine(`${newest.task}: ${newest.summary}`);
 }
 
+/** Characters of the summary of a task in a list of all tasks. */
 const MAX_SUMMARY = 120;
 const MAX_REASON = 300;
 const MAX_LISTED = 5;

@@ -63,6 +63,7 @@ export const stateJson = z.object({
 
 export type SessionStateJson = z.output<typeof stateJson>;
 
+/** Returns a state as plain JSON for a snapshot. Equal states have equal bytes. */
 export function stateToJson(state: SessionState) {
   const settled = state.dispatches.settled();
   const { board, notebook, history, charter, run } = state;
@@ -192,6 +193,7 @@ export function decodeSnapshot(session: string, text: string): DecodedSnapshot {
   }
 }
 
+/** Limit of the view in bytes of JSON. */
 const MAX_VIEW_BYTES = 4096;
 const MAX_LISTED = 10;
 const MAX_TEXT = 160;

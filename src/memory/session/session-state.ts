@@ -76,6 +76,7 @@ function addRejection(known: KnownRejection[], one: Rejected, ledgers: ReadonlyM
 
 type Result = Pick<TaskLedger, 'task' | 'last'>;
 
+/** Marks the rejections of a task that are older than its newest readable result. */
 function answerRejections(known: KnownRejection[], result: Result | undefined): void {
   for (const [index, rejection] of known.entries())
     if (rejection.task === result?.task && rejection.sequence < (result?.last.sequence ?? 0))

@@ -18,6 +18,7 @@ import { NOT_KEPT } from '../traces/finished-turn.js';
 import { isFailure } from '../traces/session-traces.js';
 import { entryText } from '../traces/trace-summary.js';
 
+/** In characters. */
 const MAX_SUMMARY = 300;
 
 function timelineKind(type: SessionEvent['type']): Exclude<TimelineKind, 'prompt'> {

@@ -206,6 +206,7 @@ export function isRequest({ state, action, reasoning }: RecordedEntry): boolean 
   return (state === 'REQUEST' || action === 'INTENT_SELECTION') && reasoning !== undefined;
 }
 
+/** Shortens a request to one line unless it is the first or the newest. */
 function lineOfRequest({ requests, recent }: IntentTrace): (entry: RecordedEntry) => RecordedEntry {
   const first = requests.original === undefined ? recent.find(isRequest) : undefined;
   return (entry) =>

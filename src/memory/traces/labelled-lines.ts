@@ -49,6 +49,7 @@ Settled M9: …
 To replace a line: Decided instead of M7: …
 What the user decides, wants always or forbids counts.`;
 
+/** Characters of a line that are read. */
 const MAX_READ = 1000;
 const MAX_LINES = 20;
 const MAX_TEXT = 300;
@@ -60,6 +61,7 @@ const LINE = new RegExp(
 );
 const NOTHING = /^(?:none|nothing|n\/a|[-–—.\s]*)\.?$/i;
 
+/** Returns the labelled lines of a message; undefined if it has none, or only some that say nothing. */
 export function labelledLines(message: string): LabelledLines | undefined {
   const items: {
     readonly label: string;

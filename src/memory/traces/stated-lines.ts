@@ -27,6 +27,7 @@ export interface UserStatements {
 }
 
 const MAX_SENTENCES = 40;
+/** Characters of a sentence that are read. */
 const MAX_SENTENCE = 400;
 const MAX_STATED = 5;
 const MAX_TEXT = 300;

@@ -12,6 +12,7 @@ import {
 } from './intent-trace.js';
 
 export const SUMMARY_HEADER = '[Compacted History]';
+/** Most tokens of a summary. */
 export const DEFAULT_SUMMARY_TOKENS = 1200;
 /** Share of a summary that the first request and the newest have for certain. */
 const REQUESTS_SHARE = 0.3;
@@ -165,6 +166,7 @@ function chosen(
     const title = hasTitle ? 0 : tokenizer.count(`${titleOf(section, lines.length, total)}\n`);
     return title + tokenizer.count(`${lineOf({ section, text })}\n`);
   };
+  /** Adds what fits, and returns its tokens. */
   const addTo = (parts: Part[], part: Part): number | undefined => {
     const cost = costOf(part);
     if (cost > left) return undefined;

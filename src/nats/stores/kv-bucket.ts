@@ -193,6 +193,7 @@ export class KvBucket {
     }
   }
 
+  /** Returns the number of messages; `undefined` without a bucket. */
   async #messages(timeoutMs: number): Promise<number | undefined> {
     const info = await ifExists((await this.#manager(timeoutMs)).streams.info(this.#stream));
     if (info !== undefined) this.#isThere = true;

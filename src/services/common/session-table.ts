@@ -55,6 +55,7 @@ export class SessionTable {
   readonly #stale = new Set<KeptRow>();
   readonly #now: () => number;
 
+  /** @param now milliseconds since 1970 */
   constructor(now: () => number) {
     this.#now = now;
   }

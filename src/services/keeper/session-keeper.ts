@@ -173,6 +173,7 @@ export class QuietSessions {
     return this.#waiting.size;
   }
 
+  /** @param at in milliseconds since 1970 */
   moved(session: Token, at: number): void {
     const waiting = this.#waiting.get(session);
     if (waiting === undefined) this.#waiting.set(session, { first: at, last: at, isUnwritten: true });

@@ -219,6 +219,7 @@ function sameFact(state: SessionState, { ref, id }: SessionFact): SessionFact {
   return theFact(state, ref ?? id);
 }
 
+/** @throws ThroughlineError `not_found` or `ambiguous` */
 export function theFact(state: SessionState, id: string): SessionFact {
   const found = factOfId(factsOf(state).all(), id);
   if ('candidates' in found) throw noSuchFact(state.session, id, found.candidates);

@@ -129,6 +129,7 @@ function fits({ task, failed, at }: TimelineEntry, filter: Filter): boolean {
 }
 
 interface Backwards {
+  /** Inclusive start. */
   readonly from: number;
   /** Exclusive end; 0 for all. */
   readonly above: number;

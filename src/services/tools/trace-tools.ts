@@ -130,6 +130,7 @@ export function createTraceService({
 
 interface Found {
   readonly entry: StoredEntry;
+  /** ISO 8601. */
   readonly at: string;
   readonly sequence: number;
 }

@@ -46,6 +46,7 @@ function boundProject({ goal, spec, spec_path, project }: Charter): Token | unde
   return isOpened ? projectOf(project) : undefined;
 }
 
+/** Characters of a fix in a message. */
 const NAMED_FIX = 80;
 
 export function completeSession(state: SessionState, { force, reason }: ToolArguments<'session-complete'>) {
