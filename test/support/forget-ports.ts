@@ -96,6 +96,7 @@ function eraserOf(names: readonly string[]): ForgetPorts['eraser'] & { readonly 
   });
   return {
     ...{ dispatches, count },
+    lastDispatch: async () => 0,
     marks: async () => ({ dispatches: 0, sequence: 0 }),
     async erase(session) {
       const erased = await count(session);

@@ -49,6 +49,11 @@ export class NatsSessionEraser {
     return { dispatches, sequence: Math.max(last, snapshot) };
   }
 
+  /** Returns the last sequence of DISPATCH; 0 if it is empty. */
+  async lastDispatch(): Promise<number> {
+    return this.#last(names.DISPATCH_STREAM);
+  }
+
   async count(session: Token): Promise<ErasedCounts> {
     return this.#counts(session, ({ stream, subjects }) =>
       this.#found(0, async () => {
@@ -103,7 +108,7 @@ export class NatsSessionEraser {
   /** Returns the last sequence of DISPATCH that was stored before a time: the same number, however late it is asked for. */
   async #lastDispatchBefore(until: string): Promise<number> {
     const { connection, jsm, timeoutMs } = this.#ports;
-    const last = await this.#last(names.DISPATCH_STREAM);
+    const last = await this.lastDispatch();
     const newest = await this.#found(undefined, () => newestMessage(jsm, names.DISPATCH_STREAM, '>'));
     if (newest === undefined || newest.time.getTime() < Date.parse(until)) return last;
     const first = { start_time: until, batch: 1, next_by_subj: '>' };

@@ -11,7 +11,7 @@ import { spanMs } from '../../shared/text.js';
 import type { Handlers } from '../common/service-shell.js';
 import type { Row, SessionTable } from '../common/session-table.js';
 import type { Archiver } from './archive-session.js';
-import { beginForgetting } from './forget-session.js';
+import { type BoundaryPorts, beginForgetting } from './forget-session.js';
 
 /**
  * Applies the retention rules: an age and an action for each project, or for all. A session without an event for that time is
@@ -52,12 +52,11 @@ function dueSession(
   return action === 'forget' ? { session, action, after } : undefined;
 }
 
-export interface RetentionPorts extends DuePorts {
+export interface RetentionPorts extends DuePorts, BoundaryPorts {
   readonly lifecycle: SessionLifecycle;
   readonly store: Pick<NatsPorts['retention'], 'rules'>;
   readonly reader: Pick<SessionReader, 'load'>;
   readonly archiver: Pick<Archiver, 'archive'>;
-  readonly clock: Clock;
   readonly logger: Logger;
 }
 

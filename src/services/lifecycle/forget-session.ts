@@ -38,14 +38,25 @@ export interface ForgetPorts extends LearningsPorts {
 /** By then every process has seen a record, and has stored what it had started before. */
 export const SETTLED_MS = 2000;
 
-/** Records that a session is to be forgotten. A repetition extends the request and never moves the boundary. */
+/** What `beginForgetting` needs. */
+export interface BoundaryPorts {
+  readonly lifecycle: SessionLifecycle;
+  readonly eraser: Pick<NatsSessionEraser, 'lastDispatch'>;
+  readonly clock: Clock;
+}
+
+/**
+ * Records that a session is to be forgotten, with the last result of DISPATCH as least boundary: what is stored by now goes,
+ * whatever the clocks say. A repetition extends the request and never moves the boundary.
+ */
 export async function beginForgetting(
-  { lifecycle, clock }: Pick<ForgetPorts, 'lifecycle' | 'clock'>,
+  { lifecycle, eraser, clock }: BoundaryPorts,
   session: Token,
   withLearnings = false,
 ): Promise<void> {
+  const dispatches = await eraser.lastDispatch();
   await lifecycle.change(session, ({ forgotten }) => {
-    const { dispatches = 0, sequence = 0 } = forgotten ?? {};
+    const { sequence = 0 } = forgotten ?? {};
     const begun = { status: 'forgetting', at: clock(), dispatches, sequence } as const;
     const record = forgotten?.status === 'forgetting' ? forgotten : begun;
     return { forgotten: { ...record, ...(withLearnings && { with_learnings: true }) } };

@@ -32,6 +32,16 @@ test('the boundary is the time of the first request, however late it is erased, 
   });
 });
 
+test('what is stored at the request goes with the session, though the clock of the keeper is behind that of the server', async () => {
+  const ports = keeperPorts(['ours'], {});
+  ports.eraser.lastDispatch = async () => 5;
+  await beginForgetting(ports, OURS);
+
+  await new LifecycleKeeper(ports).tick();
+
+  expect(ports.lifecycle.forgotten(OURS)).toMatchObject({ status: 'forgotten', dispatches: 5 });
+});
+
 test('nothing is erased before every process has noticed, and the boundary is recorded before that', async () => {
   const ports = keeperPorts(['ours'], {});
   await beginForgetting(ports, OURS);
