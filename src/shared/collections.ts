@@ -39,9 +39,9 @@ export function ordered<Value extends object>(
   value: Value,
   { shape }: { readonly shape: { readonly [Key in keyof Value]: unknown } },
 ): Value {
-  const keys = Object.keys(shape) as (keyof Value)[];
-  const entries = keys.flatMap((key) => (value[key] === undefined ? [] : [[key, value[key]]]));
-  return Object.fromEntries(entries);
+  const copy: Partial<Value> = {};
+  for (const key in shape) if (value[key] !== undefined) copy[key] = value[key];
+  return copy as Value;
 }
 
 /** An object whose undefined fields are missing. */

@@ -72,15 +72,18 @@ function denialsIn(text: string): string[] {
 export function isDoneBy(
   action: readonly string[],
   { object, sourceTaskId }: SessionFact,
-  { task, parts, left }: WorkDone,
+  { task, words, parts, left }: WorkDone,
 ): boolean {
+  const least = task === sourceTaskId ? SAME_TASK : ANY_TASK;
+  // Before clauses are read: most actions share a word with the work by chance.
+  if (action.length > 1 && !isNamed(action, (word) => words.has(word), least)) return false;
   const denials = denialsIn(object);
   const counted = parts.filter((part) => part.denials.every((word) => denials.includes(word)));
   const [only] = action;
   if (action.length === 1 && only !== undefined)
     return counted.some(({ words }) => isAlone(only, words)) && !left.some((part) => part.has(only));
   const has = (word: string) => counted.some(({ words }) => words.has(word));
-  if (!isNamed(action, has, task === sourceTaskId ? SAME_TASK : ANY_TASK)) return false;
+  if (!isNamed(action, has, least)) return false;
   return (
     namesIn(object).every(has) && !left.some((part) => isNamed(action, (word) => part.has(word), SAME_TASK))
   );
