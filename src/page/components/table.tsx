@@ -11,11 +11,8 @@ interface Column {
 export function Table(props: {
   readonly label: string;
   readonly columns: readonly Column[];
-  /** Makes the named columns sortable. */
-  readonly sort?: { readonly by: string; readonly isDown: boolean; readonly onSort: (name: string) => void };
   readonly children: ComponentChildren;
 }) {
-  const { sort } = props;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling area must be reachable by keyboard.
     <section class="table-scroll" aria-label={props.label} tabIndex={0}>
@@ -23,19 +20,8 @@ export function Table(props: {
         <thead>
           <tr>
             {props.columns.map(({ name, wide }) => (
-              <th
-                key={name}
-                scope="col"
-                class={wide ? 'only-wide' : ''}
-                aria-sort={sort?.by === name ? (sort.isDown ? 'descending' : 'ascending') : undefined}
-              >
-                {sort === undefined ? (
-                  name
-                ) : (
-                  <button type="button" class="sort" onClick={() => sort.onSort(name)}>
-                    {name} {sort.by === name ? (sort.isDown ? '↓' : '↑') : ''}
-                  </button>
-                )}
+              <th key={name} scope="col" class={wide ? 'only-wide' : ''}>
+                {name}
               </th>
             ))}
           </tr>

@@ -23,18 +23,7 @@ const SHOWN = [
 /** Largest page that the service returns. */
 const LIMIT = 200;
 
-/** Each column is sorted by one of these values. */
-const COLUMNS: Readonly<Record<string, (listed: SessionListed) => string | number>> = {
-  Session: ({ session }) => session,
-  Project: (row) => (row.brief ? '' : (row.project ?? '')),
-  Progress: (row) => (row.brief ? -1 : doneOf(row).share),
-  Results: (row) => (row.brief ? -1 : row.results),
-  'Works now': (row) => (row.brief ? '' : (row.working[0]?.agent ?? '')),
-  'Last event': ({ at }) => at,
-};
-const NEWEST_FIRST = '-Last event';
-/** These begin with A; numbers and times begin with the largest. */
-const TEXTS = new Set(['Session', 'Project', 'Works now']);
+const COLUMNS = ['Session', 'Project', 'Progress', 'Results', 'Works now', 'Last event'];
 
 /** Lists what needs a person, then the sessions. */
 export function SessionsView({ params }: GlobalViewProps) {
@@ -43,8 +32,6 @@ export function SessionsView({ params }: GlobalViewProps) {
   const since = params.get('since') ?? '';
   const from = new Date(`${since}T00:00`);
   const shown = SHOWN.find(({ value }) => value === params.get('show'))?.value ?? '';
-  const sort = params.get('sort') ?? NEWEST_FIRST;
-  const [by, isDown] = sort.startsWith('-') ? [sort.slice(1), true] : [sort, false];
   const { query, sessions, total, projects } = useSessions({
     limit: LIMIT,
     text: text || undefined,
@@ -54,11 +41,7 @@ export function SessionsView({ params }: GlobalViewProps) {
     ...(shown === 'quiet' ? { olderThan: '7d', status: 'open' } : {}),
     ...(shown === 'open' || shown === 'completed' || shown === 'archived' ? { status: shown } : {}),
   });
-  const keyOf = COLUMNS[by] ?? (({ at }: SessionListed) => at);
-  const sorted = sessions.toSorted((a, b) => {
-    const [one, other] = isDown ? [keyOf(b), keyOf(a)] : [keyOf(a), keyOf(b)];
-    return one < other ? -1 : one > other ? 1 : b.at.localeCompare(a.at);
-  });
+  const sorted = sessions.toSorted((a, b) => b.at.localeCompare(a.at));
   const isFiltered = [text, project, since, shown].some((value) => value !== '');
   const isEmpty = !isFiltered && query.reply !== undefined && sessions.length === 0;
   // Enter opens the first session once the reply for the typed text is there.
@@ -73,7 +56,7 @@ export function SessionsView({ params }: GlobalViewProps) {
         {query.reply === undefined || isEmpty ? null : (
           <span class="quiet figure">
             {counted(total, 'session')}
-            {total > sessions.length ? `, ${figure(sessions.length)} of them loaded and sorted` : ''}
+            {total > sessions.length ? `, ${figure(sessions.length)} of them loaded` : ''}
           </span>
         )}
       </PageHead>
@@ -113,18 +96,7 @@ export function SessionsView({ params }: GlobalViewProps) {
           ) : (
             <>
               <NeedsYou sessions={sessions} isFiltered={isFiltered} />
-              <Table
-                label="Sessions"
-                columns={Object.keys(COLUMNS).map((name) => ({ name, wide: WIDE.has(name) }))}
-                sort={{
-                  by,
-                  isDown,
-                  onSort: (name) => {
-                    const isUp = by === name ? isDown : TEXTS.has(name);
-                    setParams({ sort: isUp ? name : `-${name}` });
-                  },
-                }}
-              >
+              <Table label="Sessions" columns={COLUMNS.map((name) => ({ name, wide: WIDE.has(name) }))}>
                 {sorted.map((row) => (
                   <SessionRow key={row.session} listed={row} />
                 ))}
