@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import type { ReplyTo } from '../../contracts/requests.js';
 import { AskError, ask } from '../ask.js';
 import { Actions, actor, mayAct } from '../components/act.js';
-import { Ago, Button, FilterField, SelectField, Tag, Toggle } from '../components/fields.js';
+import { Ago, SelectField, Tag, Toggle } from '../components/fields.js';
 import { PageHead } from '../components/page-header.js';
 import { Empty, ErrorBox, MoreButton, QueryView } from '../components/states.js';
 import { type GlobalViewProps, sessionHref, setParams } from '../route.js';
@@ -23,13 +23,12 @@ export function LearningsView({ params }: GlobalViewProps) {
   const known = [
     ...new Set([...counts.map((row) => row.project), ...(project === undefined ? [] : [project])]),
   ];
-  const text = params.get('text') ?? '';
   const id = params.get('id') ?? undefined;
   return (
     <>
       <PageHead title="Learnings" of={project}>
         <div class="chips">
-          <Toggle on={!active} onToggle={() => setParams({ tab: undefined, text: undefined })}>
+          <Toggle on={!active} onToggle={() => setParams({ tab: undefined })}>
             To review
           </Toggle>
           <Toggle on={active} onToggle={() => setParams({ tab: 'active' })}>
@@ -48,22 +47,12 @@ export function LearningsView({ params }: GlobalViewProps) {
             })}
             onChoose={(value) => setParams({ project: value })}
           />
-          {active ? (
-            <FilterField
-              label="Relevant to"
-              value={text}
-              placeholder="handle errors in the parser"
-              onFilter={(value) => setParams({ text: value })}
-            />
-          ) : null}
         </div>
       )}
       {query.loading ? null : !active ? (
         <Proposals key={project ?? ''} project={project} />
-      ) : text === '' ? (
-        <Learnings project={project} id={id} />
       ) : (
-        <FoundLearnings project={project} query={text} id={id} />
+        <Learnings project={project} id={id} />
       )}
     </>
   );
@@ -218,72 +207,25 @@ function Learnings(props: { readonly project: string | undefined; readonly id: s
           </Empty>
         ) : (
           <>
-            <LearningList learnings={learnings} id={props.id} />
+            <ul class="card rows" aria-label="Learnings">
+              {learnings.map((learning) => (
+                <li
+                  key={learning.id}
+                  class={`learning ${learning.id === props.id ? 'learning-current' : ''}`}
+                >
+                  <Says of={learning}>
+                    <span class="figure">supported by {counted(learning.evidence.length, 'result')}</span>
+                    <span>
+                      since <Ago at={learning.confirmedAt} />
+                    </span>
+                  </Says>
+                </li>
+              ))}
+            </ul>
             <MoreButton pages={listed} shown={learnings.length} total={total} />
           </>
         )
       }
     </QueryView>
-  );
-}
-
-const METHOD_WORDS = {
-  hybrid: 'words and meaning',
-  semantic: 'meaning',
-  lexical: 'words',
-  recency: 'age, because nothing matches',
-} as const;
-
-/** The learnings that a prompt with this text would show. */
-function FoundLearnings(props: {
-  readonly project: string | undefined;
-  readonly query: string;
-  readonly id: string | undefined;
-}) {
-  const { project, query, id } = props;
-  const found = useAsk('learning.search', { project, query, maxResults: 50 }, 'event:learning');
-  return (
-    <QueryView query={found} what="learnings">
-      {({ results, method, total }) =>
-        results.length === 0 ? (
-          <Empty title={`None of ${total} learnings fits`}>
-            <Button onClick={() => setParams({ text: undefined })}>Show all</Button>
-          </Empty>
-        ) : (
-          <>
-            <p class="quiet block-end">Found by {METHOD_WORDS[method]}, the most relevant first.</p>
-            <LearningList
-              learnings={results.map(({ learning }) => learning)}
-              id={id}
-              scores={results.map(({ score }) => score)}
-            />
-          </>
-        )
-      }
-    </QueryView>
-  );
-}
-
-function LearningList(props: {
-  readonly learnings: readonly Learning[];
-  readonly id: string | undefined;
-  readonly scores?: readonly number[];
-}) {
-  return (
-    <ul class="card rows" aria-label="Learnings">
-      {props.learnings.map((learning, index) => (
-        <li key={learning.id} class={`learning ${learning.id === props.id ? 'learning-current' : ''}`}>
-          <Says of={learning}>
-            <span class="figure">supported by {counted(learning.evidence.length, 'result')}</span>
-            <span>
-              since <Ago at={learning.confirmedAt} />
-            </span>
-            {props.scores === undefined ? null : (
-              <span class="figure">score {props.scores[index]?.toFixed(2)}</span>
-            )}
-          </Says>
-        </li>
-      ))}
-    </ul>
   );
 }
