@@ -4,7 +4,7 @@ import { AskError, unauthorized } from './ask.js';
 import { Find } from './components/find.js';
 import { PageHead, PageHeader } from './components/page-header.js';
 import { Banner, Empty, ErrorBox } from './components/states.js';
-import { moveRow, useKeys } from './keys.js';
+import { useKeys } from './keys.js';
 import { type PageRoute, route, viewHref } from './route.js';
 import { HealthView } from './views/health-view.js';
 import { LearningsView } from './views/learnings-view.js';
@@ -18,12 +18,7 @@ export function App() {
   const [finding, setFinding] = useState(false);
   const main = useRef<HTMLElement>(null);
   const at = route.value;
-  useKeys([
-    { keys: ['j', 'ArrowDown'], run: () => moveRow(1) },
-    { keys: ['k', 'ArrowUp'], run: () => moveRow(-1) },
-    { keys: ['/'], run: () => document.querySelector<HTMLElement>('[data-filter]')?.focus() },
-    { keys: ['Ctrl+k'], run: () => setFinding(true) },
-  ]);
+  useKeys([{ keys: ['Ctrl+k'], run: () => setFinding(true) }]);
   const place = `${at.view} ${at.session ?? ''}`;
   const before = useRef(place);
   // Focuses the heading of a new view, so that screen readers start there.

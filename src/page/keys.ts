@@ -110,12 +110,3 @@ function isField(target: EventTarget | null): boolean {
 function isPressable(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && target.matches('a[href], button, summary, input');
 }
-
-/** Moves the focus to the next or previous `data-row` element of the page, or to the first one. */
-export function moveRow(step: 1 | -1): void {
-  const rows = [...document.querySelectorAll<HTMLElement>('main [data-row]')];
-  const row = document.activeElement?.closest<HTMLElement>('[data-row]');
-  const index = row === null || row === undefined ? -1 : rows.indexOf(row);
-  const next = index === -1 ? rows[0] : rows[Math.min(rows.length - 1, Math.max(0, index + step))];
-  next?.focus();
-}

@@ -32,7 +32,7 @@ describe('the prompt of a session', () => {
     await goTo(page, origin, '/s/memory/prompt?task=5.1');
     await page.locator('.prompt-line').first().focus();
     await page.keyboard.press('ArrowDown');
-    await page.keyboard.press('j');
+    await page.keyboard.press('ArrowDown');
     expect(await page.locator('.prompt-line:focus').getAttribute('data-line')).toBe('3');
     await page.keyboard.press('End');
     const panel = page.getByRole('region', { name: 'Origin of the line' });

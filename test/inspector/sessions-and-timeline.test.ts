@@ -96,7 +96,7 @@ describe('the view of the sessions', () => {
     await asked;
     await go('/');
     await inList('recorded').waitFor();
-    await page.keyboard.press('/');
+    await words.focus();
     await page.keyboard.type('quince grafted');
     await page.locator(':focus').dispatchEvent('keydown', { key: 'Enter', isComposing: true });
     await expect.poll(names).toEqual(['pears']);
@@ -182,7 +182,7 @@ describe('the view of a timeline', () => {
     await rows().first().waitFor();
     // A screen reader reads its parts as words of their own.
     expect(await rows().first().textContent()).toMatch(/ result TAS-9 .*Wrote the lexer \d+ facts?/);
-    await page.keyboard.press('j');
+    await rows().first().getByRole('link').focus();
     await page.keyboard.press('Enter');
     const details = page.getByRole('region', { name: 'Details of the entry' });
     await details.getByText('Wrote the lexer').first().waitFor();

@@ -46,7 +46,6 @@ export function FilterField(props: {
         min={1}
         max={max}
         list={list && listId}
-        data-filter
         value={text}
         placeholder={props.placeholder ?? ''}
         autocomplete="off"
@@ -163,7 +162,6 @@ export function Pick(props: {
 }) {
   return (
     <a
-      data-row
       class={`pick ${props.class}`}
       href={props.href}
       aria-expanded={props.open}

@@ -32,7 +32,7 @@ export function PromptText(props: {
       role="listbox"
       aria-label="Lines of the prompt"
       onKeyDown={(event) => {
-        const step = { ArrowDown: 1, ArrowUp: -1, j: 1, k: -1, PageDown: 20, PageUp: -20 }[event.key];
+        const step = { ArrowDown: 1, ArrowUp: -1, PageDown: 20, PageUp: -20 }[event.key];
         const target = event.key === 'Home' ? 1 : event.key === 'End' ? rows.length : undefined;
         if (step === undefined && target === undefined) return;
         event.preventDefault();
@@ -47,7 +47,6 @@ export function PromptText(props: {
             role="option"
             aria-selected={row.number === props.shown}
             data-line={row.number}
-            data-row={row.number === focused ? true : undefined}
             tabIndex={row.number === focused ? 0 : -1}
             class={`prompt-line ${row.isNew === true ? 'prompt-line-new' : ''} ${linked(row) ? 'prompt-line-linked' : ''}`}
             onFocus={() => {

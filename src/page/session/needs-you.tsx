@@ -66,11 +66,7 @@ export function NeedsYou(props: {
         key={`review ${project}`}
         tone="info"
         tag="review"
-        of={
-          <a data-row href={viewHref('learnings', { project })}>
-            {project}
-          </a>
-        }
+        of={<a href={viewHref('learnings', { project })}>{project}</a>}
         text={counted(pending, 'proposed learning')}
       />
     )),
@@ -92,9 +88,7 @@ function NeedRow(props: { readonly need: SessionNeed; readonly onDraft: (isDraft
       tag={tag}
       of={
         <>
-          <a data-row href={sessionHref(session)}>
-            {session}
-          </a>
+          <a href={sessionHref(session)}>{session}</a>
           {task === undefined ? null : <span class="mono task-id">{task}</span>}
         </>
       }

@@ -26,9 +26,7 @@ export function RejectedNeed({ rejected }: { readonly rejected: RejectedShown })
       tag="rejected"
       of={
         session === undefined || session === route.value.session ? null : (
-          <a data-row href={sessionHref(session)}>
-            {session}
-          </a>
+          <a href={sessionHref(session)}>{session}</a>
         )
       }
       text={reason}

@@ -23,7 +23,6 @@ function Row(props: {
       <div class="task-head">
         <a
           class="row-link mono one-line"
-          data-row
           href={sessionHref(session, 'timeline', { task: name })}
           title={`Timeline of ${name}`}
         >

@@ -136,7 +136,7 @@ function SessionRow({ listed }: { readonly listed: SessionListed }) {
     <tr class="session-row">
       <td class="session-name">
         <div>
-          <a class="one-line row-link" data-row href={sessionHref(listed.session)}>
+          <a class="one-line row-link" href={sessionHref(listed.session)}>
             {listed.session}
           </a>
           {figures?.status === 'completed' ? <Tag>completed</Tag> : null}
