@@ -265,7 +265,6 @@ command('trace.appended', {
     }),
   ],
   malformed: 0,
-  pins: [{ intent: 'intent-1', id: 'entry-31', text: 'keep it short' }],
 });
 dispatch(300, 'reviewer', { task_id: '1.1', assessment: 'approved' });
 dispatch(301, 'implementer', late, 4);

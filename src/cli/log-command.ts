@@ -37,7 +37,7 @@ export function logCommand(program: Command): void {
     )
     .addOption(
       new Option('-f, --follow', 'show what happens as it happens').conflicts([
-        ...['trace', 'entry', 'pin', 'page', 'limit', 'failed', 'since', 'until'],
+        ...['trace', 'entry', 'page', 'limit', 'failed', 'since', 'until'],
       ]),
     )
     .addOption(new Option('-a, --all', 'all sessions: the default where none is named').conflicts('session'))
@@ -52,7 +52,6 @@ export function logCommand(program: Command): void {
       new Option('--trace [intent]', 'the trace of an intent; without one, the intents that have a trace'),
     )
     .option('--entry <id>', 'an entry of a trace, whole, with its output')
-    .option('--pin <id>', 'keep an entry of a trace as a constraint of its intent: it is cut last')
     .option('--limit <n>', 'maximum number of entries', wholeNumber(1, MOST), USUAL)
     .option('--page <cursor>', 'the page that begins here: the last line of the page before names it')
     .option('--json', 'one JSON array of entries; with -f an entry on each line; of a trace its reply')
@@ -74,7 +73,7 @@ export function logCommand(program: Command): void {
         throw usageError(
           `no session is named, and ${trace} was read as the intent: name the session first, as in "throughline log demo --trace"`,
         );
-      if (options.trace !== undefined || options.entry !== undefined || options.pin !== undefined)
+      if (options.trace !== undefined || options.entry !== undefined)
         return showTrace(cli, await usualSession(cli, command), options);
       await listEntries(cli, command, session, options);
     });
@@ -154,16 +153,14 @@ async function newestOfAll(tools: Tools, project: string | undefined, wanted: Wa
   return { entries, next: isCut ? entries.at(-1)?.at : undefined };
 }
 
-interface TraceOptions extends Flags<'json'>, Texts<'entry' | 'pin'> {
+interface TraceOptions extends Flags<'json'>, Texts<'entry'> {
   readonly trace?: true | string;
 }
 
 const PAGE = 200;
 
 async function showTrace(cli: Cli, session: Token, options: TraceOptions): Promise<void> {
-  const { trace, entry, pin, json } = options;
-  if (entry !== undefined && pin !== undefined)
-    throw usageError('give either --entry to look at an entry, or --pin to keep it');
+  const { trace, entry, json } = options;
   const intent = trace === true ? undefined : trace;
   await withClient(cli, async (client) => {
     if (entry !== undefined) {
@@ -171,11 +168,6 @@ async function showTrace(cli: Cli, session: Token, options: TraceOptions): Promi
       if (json) return out(JSON.stringify(found));
       for (const line of fieldLines(found.entry)) out(line);
       return note(`-- stored at ${found.at}, event ${found.sequence} of session ${session}`);
-    }
-    if (pin !== undefined) {
-      const reply = await client.traces.pin({ session, id: pin, intentId: intent });
-      const { pinned } = reply;
-      return out(json ? JSON.stringify(reply) : quoted(`pinned for ${pinned.intent}: ${pinned.text}`));
     }
     if (intent !== undefined) return showIntent(client, session, intent, options);
     return listIntents(client, session, options);

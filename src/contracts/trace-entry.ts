@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { openObject } from './checked.js';
 import { eventOf, timestamp } from './event.js';
 import { text } from './request-row.js';
-import { boolean, list, named, type Output, object, oneOf, string, strings } from './schema-fields.js';
+import { list, named, type Output, object, oneOf, string, strings } from './schema-fields.js';
 
 export const TRACE_STATES = ['REQUEST', 'REASONING', 'ACTION'] as const;
 export const ACTION_TYPES = [
@@ -45,7 +45,6 @@ export const traceEntry = named('TraceEntry', 'One step that an agent took for a
       error_message: anyText(100_000).exactOptional().describe('The error.'),
     },
   ).exactOptional(),
-  pin: boolean('Keeps the reasoning or text as a constraint of the intent.').exactOptional(),
 });
 
 /** The input of a trace entry. */
@@ -87,19 +86,10 @@ export const storedEntry = recordedEntry
   .meta({ id: 'StoredEntry', description: 'A trace entry as its event stores it.' });
 export type StoredEntry = z.output<typeof storedEntry>;
 
-/** A text that a person pinned as a constraint of an intent. */
-export const pinnedText = named('PinnedText', 'A text that is kept as a constraint of an intent.', {
-  intent: string('Id of the intent.'),
-  id: string('The entry that it comes from.'),
-  text: string('The text to keep.'),
-});
-export type PinnedText = z.output<typeof pinnedText>;
-
 export const traceEvents = [
   eventOf('trace.appended', {
     entries: list('The entries.', storedEntry),
     malformed: z.int().nonnegative().describe('Entries of the same request that could not be read.'),
     malformed_because: string('Why the first of them could not be read.').exactOptional(),
-    pins: list('Constraints that the same request pins.', pinnedText).exactOptional(),
   }),
 ] as const;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { compacted } from './replies/compile-reply.js';
 import { cursor, limit, ofSession, query, sessionName } from './request-row.js';
 import * as f from './schema-fields.js';
-import { pinnedText, storedEntry, traceKey } from './trace-entry.js';
+import { storedEntry, traceKey } from './trace-entry.js';
 
 export const MAX_ENTRIES = 500;
 
@@ -13,12 +13,6 @@ export const traceAppendRequest = z.object({
     .min(1, 'must hold at least one entry')
     .max(500, 'must hold at most 500 entries')
     .describe('The entries.'),
-});
-
-const traceGetRequest = z.object({
-  session: sessionName,
-  id: traceKey.describe('Id of the entry, as summary and recent lines show it.'),
-  intentId: traceKey.optional().describe('The intent, if entries of several intents have the id.'),
 });
 
 export const TRACE_REQUESTS = {
@@ -55,20 +49,14 @@ export const TRACE_REQUESTS = {
     true,
     'an entry as its event keeps it, with its output',
     'log',
-    traceGetRequest,
+    z.object({
+      session: sessionName,
+      id: traceKey.describe('Id of the entry, as summary and recent lines show it.'),
+      intentId: traceKey.optional().describe('The intent, if entries of several intents have the id.'),
+    }),
     z.object({
       entry: storedEntry.describe('The newest entry with the id, as its event stores it.'),
       at: f.time('When its event was written'),
-      sequence: f.place('Sequence of its event.'),
-    }),
-  ),
-  'trace.pin': ofSession(
-    false,
-    'keep what an entry says as a constraint of its intent',
-    'log',
-    traceGetRequest,
-    z.object({
-      pinned: pinnedText.describe('The new constraint of the intent.'),
       sequence: f.place('Sequence of its event.'),
     }),
   ),

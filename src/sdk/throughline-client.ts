@@ -38,7 +38,7 @@ export class ThroughlineClient {
   readonly tools = methodsOf<Tools>('tool', (subject, input) => this.#send(subject, input));
   /** The plan of a session: `runs.init` makes the session follow a `tasks.md`, `runs.status` returns the progress. */
   readonly runs = methodsOf<RunMethods>('run', (subject, input) => this.#send(subject, input));
-  /** Traces of intents: append entries, read the compacted history, pin an entry as a constraint. */
+  /** Traces of intents: append entries, read the compacted history, find an entry. */
   readonly traces = methodsOf<TraceMethods>('trace', (subject, input) => this.#send(subject, input));
   /** Learnings and proposals of a project: one method per request. */
   readonly learnings = methodsOf<Learnings>('learning', (subject, input) => this.#send(subject, input));

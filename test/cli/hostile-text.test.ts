@@ -153,7 +153,6 @@ const special = (): Readonly<Record<string, readonly (readonly string[])[]>> => 
     ['-s', SESSION, '--trace', 'INT-1'],
     ['-s', SESSION, '--trace', HOSTILE],
     ['-s', SESSION, '--entry', HOSTILE],
-    ['-s', SESSION, '--pin', HOSTILE],
   ],
   'result show': [[rejected]],
   'tool rejected-show': [['--id', rejected]],

@@ -105,7 +105,7 @@ describe('the trace on the command line', () => {
     expect(shown.stderr).toContain('-- 21 entries, 20 of them compacted');
   });
 
-  it('log --trace gets an entry with its output, and pins it', async () => {
+  it('log --trace gets an entry with its output', async () => {
     const session = newSession('cli');
     const result = { status: 'FAILURE' as const, output_summary: `line one\n${'x'.repeat(5000)}\nthe end` };
     await run(['publish', 'trace', '-s', session], jsonLines([step(1, { result })]));
@@ -118,10 +118,6 @@ describe('the trace on the command line', () => {
     expect(got.stderr).toContain(`event ${stored} of session ${session}`);
     const json = await run(['log', '--entry', 'step-1', '-s', session, '--json']);
     expect(JSON.parse(json.stdout)).toEqual(await system.client.traces.get({ session, id: 'step-1' }));
-    const pinned = await run(['log', '--pin', 'step-1', '-s', session]);
-    expect(pinned).toMatchObject({ code: 0, stdout: 'pinned for INT-1: the end\n' });
-    const shown = await run(['log', '-s', session, '--trace', 'INT-1']);
-    expect(shown.stdout).toContain('- PINNED: the end\n');
   });
 
   it.each([

@@ -89,7 +89,6 @@ export const TRACE_ENTRY = {
   action_type: 'TOOL_EXECUTION',
   payload: { tool_name: 'edit', target_files: ['a.ts'], command: 'x', reasoning: 'y' },
   result: { status: 'SUCCESS', output_summary: 'z', error_message: 'w' },
-  pin: true,
 };
 
 /** Values beside those of the schema and the example of a request. */

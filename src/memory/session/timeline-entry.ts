@@ -100,14 +100,13 @@ function byPerson({ data }: EventOf<'fact.retracted' | 'fact.restored'>, what: s
 }
 
 function traced({ data }: EventOf<'trace.appended'>): Told {
-  const { entries, malformed, malformed_because: why, pins = [] } = data;
+  const { entries, malformed, malformed_because: why } = data;
   const [first] = entries;
   const others = entries.length - 1;
   const failed = malformed > 0 || entries.some(({ status }) => status === 'FAILURE' || status === 'DENIED');
   const parts = [
     ...(first === undefined ? [] : [first.reasoning === NOT_KEPT ? NOT_KEPT : entryText(first)]),
     ...(others > 0 ? [`and ${counted(others, 'more entry', 'more entries')}`] : []),
-    ...(first === undefined && pins.length > 0 ? [`pinned: ${pins.map(({ text }) => text).join('; ')}`] : []),
     ...(entries.slice(1).some(({ reasoning }) => reasoning === NOT_KEPT) ? [NOT_KEPT] : []),
     ...(malformed === 0 ? [] : [`${counted(malformed, 'entry', 'entries')} not read`]),
     ...(why === undefined ? [] : [why]),

@@ -75,8 +75,7 @@ export const intentTrace = z.object({
     original: keyedText.exactOptional(),
     newest: keyedText.exactOptional(),
   }),
-  /** Constraints: texts pinned by hand, which apply at once, and sentences of requests. */
-  pinned: keptTexts,
+  /** Constraints: sentences of requests. */
   constraints: keptTexts,
   decisions: keptTexts,
   /** Steps that changed something, by their object. */
@@ -100,7 +99,6 @@ type Requests = IntentTrace['requests'];
 const BLOCK = 20;
 const MAX_TOOLS = 30;
 const MAX_BETWEEN = 30;
-const MAX_PINNED = 20;
 const MAX_CONSTRAINTS = 40;
 const MAX_DECISIONS = 20;
 const MAX_FILES = 60;
@@ -122,7 +120,6 @@ export function emptyTrace(intent: string): IntentTrace {
     blocks: 0,
     tools: [],
     requests: { count: 0, between: NOTHING_KEPT },
-    pinned: NOTHING_KEPT,
     constraints: NOTHING_KEPT,
     decisions: NOTHING_KEPT,
     steps: NOTHING_KEPT,
@@ -145,10 +142,6 @@ export function addEntry(trace: IntentTrace, entry: RecordedEntry): IntentTrace 
     seen: [...trace.seen, mark].slice(-MAX_SEEN),
   };
   return grown.recent.length < BLOCK ? grown : compacted(grown);
-}
-
-export function pin(trace: IntentTrace, text: string): IntentTrace {
-  return { ...trace, pinned: keep(trace.pinned, [text], MAX_PINNED) };
 }
 
 /** Returns the errors and denials of the blocks without those that have succeeded since. */

@@ -1,7 +1,6 @@
 import { readRequest } from '../../contracts/checked.js';
 import {
   type ActionType,
-  type PinnedText,
   type ResultStatus,
   type StoredEntry,
   type TraceEntry,
@@ -18,16 +17,13 @@ const MAX_ASK = 4000;
 const MAX_TEXT = 300;
 const MAX_OUTPUT = 200;
 const MAX_FILES = 20;
-const MAX_PIN = 500;
 /** An output of so many characters is kept in the event; of a longer one the beginning and the end. */
 const MAX_STORED = 4000;
 const STORED_END = 1000;
 /** Characters of a long command that still say what it does. */
 const COMMAND_START = 120;
 
-export type Recorded =
-  | { readonly entry: StoredEntry; readonly pin?: PinnedText }
-  | { readonly malformed: string };
+export type Recorded = { readonly entry: StoredEntry } | { readonly malformed: string };
 
 /**
  * One entry, bounded. An output that is too long is masked: a reference and its size stand in its place, and the event keeps
@@ -54,7 +50,7 @@ export function recordEntry(input: unknown, newId: () => string): Recorded {
   const isMasked = result.output_summary.length > MAX_OUTPUT;
   const error = shortened(result.error_message, MAX_TEXT) ?? (isMasked ? lastWords(result) : undefined);
   const constraints = constraintsOf((asks && payload.reasoning) || '');
-  const entry: StoredEntry = {
+  const entry = {
     id,
     intent: intent_id,
     action: action_type,
@@ -68,8 +64,7 @@ export function recordEntry(input: unknown, newId: () => string): Recorded {
     size: JSON.stringify(read.value).length,
     ...(isMasked && { stored: storedOf(result.output_summary) }),
   };
-  const text = read.value.pin === true ? textOfEntry(entry) : '';
-  return intent_id === null || text === '' ? { entry } : { entry, pin: { intent: intent_id, id, text } };
+  return { entry };
 }
 
 /** Returns an entry without the fields that are null, which means absent; an entry of no intent says so by null. */
@@ -80,10 +75,6 @@ function withoutNulls(input: unknown): unknown {
       .filter(([name, value]) => value !== null || /^intent_?id$/i.test(name))
       .map(([name, value]) => [name, withoutNulls(value)]),
   );
-}
-
-export function textOfEntry({ reasoning, error, output, command, files }: StoredEntry): string {
-  return clipText(reasoning ?? error ?? output ?? command ?? files?.join(', ') ?? '', MAX_PIN);
 }
 
 /** Returns the last output line of a failure, used if it has no error message. */

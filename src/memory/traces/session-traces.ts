@@ -4,10 +4,10 @@ import { KEPT } from '../../contracts/kept-limits.js';
 import { type Verdict, verdictIn } from '../../contracts/kinds.js';
 import type { Output } from '../../contracts/schema-fields.js';
 import type { DispatchOutcome, EventOf } from '../../contracts/session-events.js';
-import { pinnedText, type RecordedEntry, recordedEntry } from '../../contracts/trace-entry.js';
+import { type RecordedEntry, recordedEntry } from '../../contracts/trace-entry.js';
 import type { TracesListed } from '../../contracts/trace-requests.js';
 import { clipText, quoted } from '../../shared/text.js';
-import { addEntry, emptyTrace, type IntentTrace, intentTrace, pin } from './intent-trace.js';
+import { addEntry, emptyTrace, type IntentTrace, intentTrace } from './intent-trace.js';
 import { entryText } from './trace-summary.js';
 
 /**
@@ -27,11 +27,8 @@ export interface Traces {
   appendedUntil: string;
 }
 
-/** An entry, or a text that was pinned by hand, with the time of the event that brought it, ISO 8601. */
-const pendingEntry = z.union([
-  z.object({ at: z.string(), entry: recordedEntry }),
-  z.object({ at: z.string(), pin: pinnedText }),
-]);
+/** An entry, with the time of the event that brought it, ISO 8601. */
+const pendingEntry = z.object({ at: z.string(), entry: recordedEntry });
 type PendingEntry = Output<typeof pendingEntry>;
 
 export const tracesJson = z.object({
@@ -73,15 +70,14 @@ export function addAppended(traces: Traces, { at, data }: EventOf<'trace.appende
   const { pending } = traces;
   traces.malformed += data.malformed;
   const place = pending.findLastIndex((pendingEntry) => pendingEntry.at <= at) + 1;
-  const pins = (data.pins ?? []).map((pin) => ({ at, pin }));
   // The state keeps the line of an output; the event has it for those who ask.
-  pending.splice(place, 0, ...data.entries.map(({ stored: _, ...entry }) => ({ at, entry })), ...pins);
+  pending.splice(place, 0, ...data.entries.map(({ stored: _, ...entry }) => ({ at, entry })));
   let size = pending.reduce((sum, pendingEntry) => sum + sizeOf(pendingEntry), 0);
   while (pending.length > MAX_PENDING || size > MAX_PENDING_SIZE) {
     const [oldest] = pending.splice(0, 1);
     if (oldest === undefined) return;
     size -= sizeOf(oldest);
-    addOne(traces, oldest);
+    traceEntry(traces, oldest.entry);
   }
 }
 
@@ -103,12 +99,7 @@ export function addPending(traces: Traces): void {
 }
 
 function addFirst(traces: Traces, count: number): void {
-  for (const pendingEntry of traces.pending.splice(0, count)) addOne(traces, pendingEntry);
-}
-
-function addOne(traces: Traces, pendingEntry: PendingEntry): void {
-  if ('entry' in pendingEntry) traceEntry(traces, pendingEntry.entry);
-  else change(traces, pendingEntry.pin.intent, (trace) => pin(trace, pendingEntry.pin.text));
+  for (const { entry } of traces.pending.splice(0, count)) traceEntry(traces, entry);
 }
 
 function traceEntry(traces: Traces, { at: _at, ...entry }: RecordedEntry): void {
@@ -117,20 +108,16 @@ function traceEntry(traces: Traces, { at: _at, ...entry }: RecordedEntry): void 
     traces.withoutIntent += 1;
     return;
   }
-  change(traces, intent, (trace) => addEntry(trace, entry));
-}
-
-function change(traces: Traces, intent: string, changed: (trace: IntentTrace) => IntentTrace): void {
   const continued = [...traces.intents.keys()].at(-1) === intent;
-  const trace = changed(traces.intents.get(intent) ?? emptyTrace(intent));
+  const trace = addEntry(traces.intents.get(intent) ?? emptyTrace(intent), entry);
   traces.intents.delete(intent);
   traces.intents.set(intent, trace);
   // A change of intent is rare; only then are all the others weighed.
   if (!continued) forgetOldest(traces.intents);
 }
 
-function sizeOf(pendingEntry: PendingEntry): number {
-  return JSON.stringify('entry' in pendingEntry ? pendingEntry.entry : pendingEntry.pin).length;
+function sizeOf({ entry }: PendingEntry): number {
+  return JSON.stringify(entry).length;
 }
 
 /** Forgets the intents that were added to least recently, beyond their number and their size together. */

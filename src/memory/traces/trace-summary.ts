@@ -53,7 +53,7 @@ export interface Summary extends CompactedReport {
 
 /**
  * The summary of what has been compacted, or `null` below the first block. Made of the tallies alone, so its bytes stay
- * the same until a further block is compacted, or an error in it is settled, or a constraint is pinned.
+ * the same until a further block is compacted, or an error in it is settled.
  *
  * The first request and the newest have 30 % of the tokens; lists share the rest fairly, each its newest first. What
  * they leave goes to the requests too. Tallies are always there, and constraints are dropped last.
@@ -103,12 +103,9 @@ export function compactedReport({ entries, blocks, tokensBefore, tokensAfter }: 
   return { entries, blocks, tokensBefore, tokensAfter };
 }
 
-/** The entries since the last block, one line each; below the first block the texts that were pinned follow. */
-export function recentLines({ recent, blocks, pinned }: IntentTrace): string[] {
-  return [
-    ...recent.map((entry) => item(entryText(entry))),
-    ...(blocks === 0 ? pinned.items.map((text) => item(`PINNED: ${text}`)) : []),
-  ];
+/** The entries since the last block, one line each. */
+export function recentLines({ recent }: IntentTrace): string[] {
+  return recent.map((entry) => item(entryText(entry)));
 }
 
 /** Lines of a section, newest first, and their number including forgotten ones. */
@@ -118,18 +115,16 @@ interface Lines {
 }
 
 function listsOf(trace: IntentTrace): Readonly<Record<SectionName, Lines>> {
-  const { pinned, constraints, requests } = trace;
+  const { constraints, requests } = trace;
   const { original, newest, between, count } = requests;
   // A step names the files that it changed.
   const inSteps = new Set(trace.steps.items.flatMap((step) => step.split(/[\s,:]+/)));
-  const more = pinned.more || constraints.more ? { more: true as const } : {};
-  const demanded = [...new Set([...constraints.items, ...pinned.items])];
   const one = (request: KeyedText | undefined) => ({
     lines: request === undefined ? [] : [request.text],
     total: '1',
   });
   return {
-    constraints: linesOf({ items: demanded, ...more }),
+    constraints: linesOf(constraints),
     original: one(original),
     between: { ...linesOf(between, ({ text }) => text), total: String(Math.max(0, count - 2)) },
     newest: one(newest),

@@ -4,10 +4,10 @@ import { ThroughlineError } from '../../contracts/errors.js';
 import { EVENT_VERSION } from '../../contracts/event.js';
 import type { Token } from '../../contracts/names.js';
 import type { EventOf } from '../../contracts/session-events.js';
-import type { PinnedText, StoredEntry } from '../../contracts/trace-entry.js';
+import type { StoredEntry } from '../../contracts/trace-entry.js';
 import { archivedFault, resolvedSettings } from '../../memory/session/charter.js';
 import { tracesOf } from '../../memory/session/session-state.js';
-import { recordEntry, textOfEntry } from '../../memory/traces/record-entry.js';
+import { recordEntry } from '../../memory/traces/record-entry.js';
 import { compactedReport, recentLines, summarise } from '../../memory/traces/trace-summary.js';
 import { clipText, quoted } from '../../shared/text.js';
 import type { ToolPorts } from '../common/service-context.js';
@@ -25,7 +25,7 @@ export function createTraceService({
   reader,
   clock,
 }: Pick<ToolPorts, 'log' | 'lifecycle' | 'reader' | 'clock'>): Handlers<
-  'trace.append' | 'trace.compact' | 'trace.get' | 'trace.pin'
+  'trace.append' | 'trace.compact' | 'trace.get'
 > {
   const append = async (session: Token, data: EventOf<'trace.appended'>['data']) => {
     const archived = lifecycle.archived(session);
@@ -65,21 +65,17 @@ export function createTraceService({
     /** Appends entries, as one event unless they are large. Skips and counts unreadable ones; it is an error if all are. */
     async 'trace.append'({ session, entries: given }) {
       const entries: StoredEntry[] = [];
-      const pins: PinnedText[] = [];
       const malformed: { index: number; message: string }[] = [];
       for (const [index, input] of given.entries()) {
         const recorded = recordEntry(input, randomUUID);
-        if ('entry' in recorded) {
-          entries.push(recorded.entry);
-          if (recorded.pin !== undefined) pins.push(recorded.pin);
-        } else malformed.push({ index, message: recorded.malformed });
+        if ('entry' in recorded) entries.push(recorded.entry);
+        else malformed.push({ index, message: recorded.malformed });
       }
       // Even without readable entries: the session counts malformed ones.
       const [first = [], ...others] = inEvents(entries);
       const [unread] = malformed;
       const more = {
         ...(unread !== undefined && { malformed_because: clipText(quoted(unread.message), MAX_REASON) }),
-        ...(pins.length > 0 && { pins }),
       };
       let sequence = await append(session, { entries: first, malformed: malformed.length, ...more });
       for (const batch of others) sequence = await append(session, { entries: batch, malformed: 0 });
@@ -110,20 +106,6 @@ export function createTraceService({
     async 'trace.get'({ session, id, intentId }) {
       const { entry, ...where } = await find(session, id, intentId);
       return { ...where, entry };
-    },
-    async 'trace.pin'({ session, id, intentId }) {
-      const { entry } = await find(session, id, intentId);
-      const text = textOfEntry(entry);
-      if (entry.intent === null || text === '') {
-        const why = entry.intent === null ? 'names no intent' : 'says nothing';
-        throw new ThroughlineError(
-          'schema_invalid',
-          `id: the entry ${JSON.stringify(id)} ${why}; pin another one`,
-        );
-      }
-      const pin = { intent: entry.intent, id: entry.id, text };
-      const sequence = await append(session, { entries: [], malformed: 0, pins: [pin] });
-      return { pinned: pin, sequence };
     },
   };
 }

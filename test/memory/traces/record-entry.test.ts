@@ -37,7 +37,7 @@ describe('an entry', () => {
   });
 
   it('null in an optional field of a trace entry means absent, and no intent is null', () => {
-    const nothing = { id: null, timestamp: null, state: null, result: null, pin: null };
+    const nothing = { id: null, timestamp: null, state: null, result: null };
     expect(recordedOf({ ...nothing, intentId: null, action_type: 'ERROR', payload: null })).toEqual({
       ...{ id: 'made-id', intent: null, action: 'ERROR', status: 'FAILURE', size: expect.any(Number) },
     });

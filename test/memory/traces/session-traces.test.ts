@@ -3,7 +3,6 @@ import { EVENT_VERSION } from '../../../src/contracts/event.js';
 import type { SessionEvent, StoredEvent } from '../../../src/contracts/session-events.js';
 import {
   ACTION_TYPES,
-  type PinnedText,
   RESULT_STATUSES,
   TRACE_STATES,
   type TraceEntryInput,
@@ -22,12 +21,8 @@ import { bytes, restored } from '../../support/snapshots.js';
 import { folded } from '../session/arrivals.js';
 import { recordedOf, step, steps } from './compaction-entries.js';
 
-function appended(
-  entries: readonly TraceEntryInput[],
-  malformed = 0,
-  pins: readonly PinnedText[] = [],
-): SessionEvent {
-  const data = { entries: entries.map(recordedOf), malformed, ...(pins.length > 0 && { pins: [...pins] }) };
+function appended(entries: readonly TraceEntryInput[], malformed = 0): SessionEvent {
+  const data = { entries: entries.map(recordedOf), malformed };
   return { v: EVENT_VERSION, type: 'trace.appended', at: timeOf(1), data };
 }
 
@@ -187,17 +182,9 @@ describe('snapshot and tail', () => {
   const dispatches = fc
     .tuple(fc.integer({ min: 1, max: 8 }), fc.constantFrom('INT-1', 'INT-3'))
     .map(([sequence, intent_id]) => recorded(sequence, implementer({ intent_id })));
-  const pins = fc.array(
-    fc.record({
-      intent: fc.constantFrom('INT-1', 'INT-3'),
-      id: fc.constant('e1'),
-      text: fc.constantFrom('keep it', 'hold on'),
-    }),
-    { maxLength: 2 },
-  );
   const appends = fc
-    .tuple(fc.array(entry, { minLength: 1, maxLength: 6 }), fc.nat(2), pins)
-    .map(([entries, malformed, pinned]) => appended(entries, malformed, pinned));
+    .tuple(fc.array(entry, { minLength: 1, maxLength: 6 }), fc.nat(2))
+    .map(([entries, malformed]) => appended(entries, malformed));
   const logs = fc.array(fc.oneof(appends, appends, dispatches), { minLength: 1, maxLength: 14 });
 
   function expectEveryCutToAgree(events: readonly StoredEvent[]): void {

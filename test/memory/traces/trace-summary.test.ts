@@ -5,8 +5,8 @@ import {
   TRACE_STATES,
   type TraceEntryInput,
 } from '../../../src/contracts/trace-entry.js';
-import { addEntry, pin } from '../../../src/memory/traces/intent-trace.js';
-import { recentLines, SUMMARY_HEADER, summarise } from '../../../src/memory/traces/trace-summary.js';
+import { addEntry } from '../../../src/memory/traces/intent-trace.js';
+import { SUMMARY_HEADER, summarise } from '../../../src/memory/traces/trace-summary.js';
 import { approximateTokenizer } from '../../../src/shared/text.js';
 import { hostileTexts } from '../../support/builders.js';
 import * as fc from '../../support/properties.js';
@@ -97,7 +97,7 @@ describe('the requests of a summary', () => {
 describe('the constraints of a summary', () => {
   const RULES = 'Write it. Never touch the grammar. You must keep a log; use only two files.';
 
-  it('a trace summary pins the sentences of requests that say what must be, and they go last', () => {
+  it('a trace summary keeps the sentences of requests that say what must be, and they go last', () => {
     const trace = traceOf([request(RULES), ...steps(99)]);
     for (const room of [1200, 200, 90])
       expect(section(summaryOf(trace, room).text, 'Constraints')).toEqual([
@@ -105,13 +105,6 @@ describe('the constraints of a summary', () => {
         '- Never touch the grammar.',
       ]);
     expect(summaryOf(trace, 90).text).not.toContain('Files changed');
-  });
-
-  it('a trace summary has a text that was pinned by hand at once, and below the first block the recent lines have it', () => {
-    expect(section(summaryOf(pin(traceOf(steps(20)), 'keep it short')).text, 'Constraints')).toEqual([
-      '- keep it short',
-    ]);
-    expect(recentLines(pin(traceOf(steps(1)), 'keep it short')).at(-1)).toBe('- PINNED: keep it short');
   });
 });
 

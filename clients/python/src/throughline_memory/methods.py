@@ -279,10 +279,6 @@ class Traces(Group):
         """An entry as its event keeps it, with its output."""
         return cast(t.TraceGetReply, await self._send("trace.get", fields))
 
-    async def pin(self, **fields: Unpack[t.TracePinRequest]) -> t.TracePinReply:
-        """Keep what an entry says as a constraint of its intent."""
-        return cast(t.TracePinReply, await self._send("trace.pin", fields))
-
 
 class SyncTraces(SyncGroup):
     """The methods of `session.traces`, without asyncio."""
@@ -290,7 +286,6 @@ class SyncTraces(SyncGroup):
     append = blocking(Traces.append)
     compact = blocking(Traces.compact)
     get = blocking(Traces.get)
-    pin = blocking(Traces.pin)
 
 
 class ClientTools(Group):

@@ -2623,17 +2623,6 @@ class StoredEntry(TypedDict):
     """The masked output."""
 
 
-class PinnedText(TypedDict):
-    """A text that is kept as a constraint of an intent."""
-
-    intent: str
-    """Id of the intent."""
-    id: str
-    """The entry that it comes from."""
-    text: str
-    """The text to keep."""
-
-
 class SessionImportRequestHistory33Data(TypedDict):
     """What happened."""
 
@@ -2643,8 +2632,6 @@ class SessionImportRequestHistory33Data(TypedDict):
     """Entries of the same request that could not be read."""
     malformed_because: NotRequired[str]
     """Why the first of them could not be read."""
-    pins: NotRequired[list[PinnedText]]
-    """Constraints that the same request pins."""
 
 
 class SessionImportRequestHistory33(TypedDict):
@@ -3515,8 +3502,6 @@ class TraceEntry(TypedDict):
     """Details. Further fields are dropped."""
     result: NotRequired[TraceEntryResult]
     """Outcome. Default by action: ERROR fails, SCOPE_VIOLATION is denied, TOOL_EXECUTION succeeds."""
-    pin: NotRequired[bool]
-    """Keeps the reasoning or text as a constraint of the intent."""
 
 
 class TraceAppendRequest(TypedDict):
@@ -3586,24 +3571,6 @@ class TraceGetReply(TypedDict):
     """The newest entry with the id, as its event stores it."""
     at: str
     """When its event was written, ISO 8601 in UTC."""
-    sequence: int
-    """Sequence of its event."""
-
-
-class TracePinRequest(TypedDict):
-    """Keep what an entry says as a constraint of its intent."""
-
-    id: str
-    """Id of the entry, as summary and recent lines show it."""
-    intent_id: NotRequired[str]
-    """The intent, if entries of several intents have the id."""
-
-
-class TracePinReply(TypedDict):
-    """The reply of trace.pin."""
-
-    pinned: PinnedText
-    """The new constraint of the intent."""
     sequence: int
     """Sequence of its event."""
 
