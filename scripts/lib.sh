@@ -43,10 +43,9 @@ install_debian() {
   return 1
 }
 
-# The browser of the tests, unless CHROMIUM names another one, the checker of metrics, and the shells of the completion.
+# The browser of the tests, unless CHROMIUM names another one, and the shells of the completion.
 install_test_programs() {
   if [ -z "${CHROMIUM:-}" ]; then install_debian chromium chromium; fi
-  install_debian prometheus promtool
   install_debian zsh zsh
   install_debian fish fish
 }

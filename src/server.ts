@@ -5,9 +5,6 @@ import type { VariableName } from './config/settings.js';
 import { addressOf, serverInUse } from './config/user-server.js';
 import { checkOptions, ThroughlineError } from './contracts/errors.js';
 import type { ServiceName } from './contracts/names.js';
-import type { MonitoringPage } from './engine/monitoring/monitoring.js';
-import { Monitoring } from './engine/monitoring/monitoring.js';
-import { monitoringPage } from './engine/monitoring/monitoring-server.js';
 import { type Logger, silentLogger } from './engine/ports/logger-and-clock.js';
 import { Shutdown } from './engine/runtime/shutdown.js';
 import type { RunningServer } from './nats/server/server-process.js';
@@ -16,7 +13,6 @@ import { SERVICES, serve } from './services/serve.js';
 
 /** `throughline/server`: the services inside your own process, as `throughline up` and `serve` run them. */
 
-export type { MonitoringPage } from './engine/monitoring/monitoring.js';
 export type { Logger } from './engine/ports/logger-and-clock.js';
 export { SERVICES, type ServiceName, type VariableName };
 
@@ -46,8 +42,6 @@ export interface ServerOptions {
 export interface RunningThroughline extends AsyncDisposable {
   /** The URL for clients. */
   readonly url: string;
-  /** The content of `/metrics`, `/healthz` and `/readyz`, for your own server; undefined for any other path. */
-  monitoring(path: string): Promise<MonitoringPage | undefined>;
   /**
    * Finishes work in progress, then stops services, connection and server, within `shutdownMs` of `THROUGHLINE_TUNING`.
    */
@@ -81,13 +75,11 @@ export async function startThroughline(options: ServerOptions = {}): Promise<Run
       started === undefined
         ? addressOf(serverInUse(stateDirOf(config.env), { natsUrl: given, directory: process.cwd() }))
         : { store: started.storeDir };
-    const monitoring = new Monitoring();
-    await serve(address, { config, logger, shutdown, monitoring }, services);
+    await serve(address, { config, logger, shutdown }, services);
     started?.announce(null);
-    const page = (path: string) => monitoringPage(monitoring, path);
     const url =
       typeof address === 'string' ? address : 'store' in address ? urlWithToken(address.store) : address.url;
-    return { url, monitoring: page, close, [Symbol.asyncDispose]: close };
+    return { url, close, [Symbol.asyncDispose]: close };
   } catch (error) {
     // The original error matters.
     await close().catch(() => {});

@@ -2,7 +2,6 @@ import { VERSION } from '../../src/version.js';
 import { clientsPage } from './clients.js';
 import { commandsPage } from './commands.js';
 import { errorsPage } from './errors.js';
-import { metricsPage } from './metrics.js';
 import type { Written } from './pages.js';
 import { plansPage } from './plans.js';
 import { pluginFiles } from './plugin-files.js';
@@ -19,7 +18,6 @@ export const WRITTEN: Written = {
   ...clientsPage(),
   ...commandsPage(),
   ...errorsPage(),
-  ...metricsPage(),
   ...plansPage(),
   ...promptsPage(),
   ...typedFiles(),

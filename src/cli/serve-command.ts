@@ -7,20 +7,19 @@ import { withLogger } from './cli-logger.js';
 import { type Cli, cliOf, out } from './command-context.js';
 import {
   addInspectorOptions,
-  addMonitoringOptions,
-  checkMonitoring,
+  addTracingOptions,
   type InspectorFlags,
   inspectorLine,
-  type MonitoringOptions,
   startInspector,
-  startMonitoring,
+  startTracing,
+  type TracingOptions,
 } from './serving-options.js';
 import { runUntilSignal } from './signals.js';
 
 const SERVED = [...SERVICES, 'inspector'] as const;
 type Served = (typeof SERVED)[number];
 
-interface ServeOptions extends MonitoringOptions, InspectorFlags {
+interface ServeOptions extends TracingOptions, InspectorFlags {
   readonly only?: Served[];
   readonly check?: boolean;
 }
@@ -38,7 +37,7 @@ export function serveCommand(program: Command): void {
       'NATS_URL=nats://10.0.0.5:4222 throughline admin serve',
       'throughline admin serve --only extractor',
       'throughline admin serve --only inspector',
-      'throughline admin serve --metrics-port 9464 --otel',
+      'throughline admin serve --otel',
       'throughline admin serve --check',
     )
     .action(async (options: ServeOptions) => {
@@ -52,7 +51,7 @@ export function serveCommand(program: Command): void {
       const only = servedBy(options);
       const services = SERVICES.filter((service) => only.includes(service));
       await runUntilSignal(cli, shutdown, async () => {
-        const watched = await startMonitoring(cli, options, shutdown);
+        const watched = await startTracing(cli, options, shutdown);
         const context = { ...cli, ...watched, shutdown };
         if (services.length > 0) await serve(addressOf(cli.server), context, services);
         const inspector = only.includes('inspector')
@@ -63,7 +62,7 @@ export function serveCommand(program: Command): void {
       });
     });
   addInspectorOptions(command, 'none; 4280 or the next free one with "--only inspector"');
-  addMonitoringOptions(command);
+  addTracingOptions(command);
 }
 
 /** Any option of the inspector asks for it. */
@@ -75,7 +74,6 @@ function servedBy(options: ServeOptions): readonly Served[] {
 
 /** Whatever a start reads because a setting or an option names it, without a server. */
 async function checkSettings({ config, server }: Cli, options: ServeOptions): Promise<void> {
-  checkMonitoring(options);
   // Only reads what the settings name: one's own server need not run for that.
   accessOptions(server.kind === 'own' ? 'nats://localhost' : addressOf(server), config.access);
   if (options.otel) await (await import('../engine/monitoring/tracing.js')).loadOtelSdk();

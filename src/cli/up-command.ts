@@ -39,17 +39,17 @@ import { givenOptions, wholeNumber } from './option-parsers.js';
 import { type OwnServer, serverToStart, startOwnServer } from './own-server.js';
 import {
   addInspectorOptions,
-  addMonitoringOptions,
+  addTracingOptions,
   type InspectorFlags,
   inspectorLine,
-  type MonitoringOptions,
   startInspector,
-  startMonitoring,
+  startTracing,
+  type TracingOptions,
 } from './serving-options.js';
 import { runUntilSignal } from './signals.js';
 
 interface UpOptions
-  extends MonitoringOptions,
+  extends TracingOptions,
     InspectorFlags,
     // The last three are false by `--no-…`.
     Flags<'detach' | 'background' | 'tls' | 'inspector' | 'auth'>,
@@ -117,13 +117,13 @@ export function upCommand(program: Command): void {
     '--no-inspector',
     'do not serve the inspector',
   );
-  addMonitoringOptions(command);
+  addTracingOptions(command);
 }
 
 async function runHere(cli: Cli, command: Command, options: UpOptions): Promise<void> {
   const shutdown = new Shutdown();
   await runUntilSignal(cli, shutdown, async (failed) => {
-    const watched = await startMonitoring(cli, options, shutdown);
+    const watched = await startTracing(cli, options, shutdown);
     const ownServer = cli.server.kind === 'own' ? await startServer(cli, options, failed) : undefined;
     if (ownServer !== undefined) shutdown.add('the NATS server', () => ownServer.stop());
     const address = ownServer === undefined ? addressOf(cli.server) : { store: ownServer.server.storeDir };

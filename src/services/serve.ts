@@ -1,6 +1,5 @@
 import { hostname } from 'node:os';
 import { SERVICE_NAMES, type ServiceName, type Token } from '../contracts/names.js';
-import { Monitoring } from '../engine/monitoring/monitoring.js';
 import type { SessionLifecycle } from '../engine/ports/session-lifecycle.js';
 import { systemClock } from '../engine/runtime/pacing.js';
 import { watchConnection } from '../nats/connection/connect-nats.js';
@@ -21,7 +20,7 @@ import {
   natsOptions,
   type Serving,
 } from './common/service-context.js';
-import { connectionMetrics, countingLogger, foldedMetrics } from './common/service-metrics.js';
+import { countingLogger } from './common/service-health.js';
 import { type Service, serveRequests } from './common/service-shell.js';
 import { openCompiler } from './compiler/prompt-compiler.js';
 import { openExtractor } from './extractor/extractor-worker.js';
@@ -60,9 +59,7 @@ export async function serve(
   const { config, shutdown } = context;
   const name = `throughline ${only.join('+')}`;
   const { logger, incidents } = countingLogger(namedLogger(context.logger, 'throughline'), systemClock);
-  const { monitoring = new Monitoring(), traceSessions = false } = context;
-  monitoring.expect('nats');
-  for (const service of only) monitoring.expect(SERVICE_NAMES[service]);
+  const { traceSessions = false } = context;
   const options = natsOptions(url, name, config, logger);
   // The log needs the records, which are opened on its connection.
   let records: SessionLifecycle | undefined;
@@ -77,8 +74,6 @@ export async function serve(
   shutdown.add('the lifecycle records', async () => lifecycle.close());
   const started = performance.now();
   const connection = watchConnection(nats.connection);
-  monitoring.expect('nats', () => connection().connected);
-  monitoring.metrics.add(connectionMetrics(connection, incidents));
   const health: HealthParts = {
     host: hostname(),
     pid: process.pid,
@@ -86,7 +81,7 @@ export async function serve(
     connection,
     incidents,
   };
-  const serving: Serving = { config, logger, shutdown, health, lifecycle, monitoring, traceSessions };
+  const serving: Serving = { config, logger, shutdown, health, lifecycle, traceSessions };
   /** Keeps requests from queueing behind dispatches or events. */
   const connectionOfItsOwn = async (whose: string) => {
     const ports = await openNats({ ...options, makes: false, lifecycle });
@@ -95,7 +90,6 @@ export async function serve(
   };
   const sessions = openSessions(nats, config, logger, lifecycle);
   shutdown.add('the snapshot writer', () => sessions.writer.stop());
-  monitoring.metrics.add(foldedMetrics('session', sessions.reader, sessions.writer));
   const projects = openProjects(nats, serving);
   let opening: Promise<KnownSessions> | undefined;
   const known = () => {

@@ -87,7 +87,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     imports: ['contracts', 'engine/ports', 'shared'],
   },
   'engine/monitoring': {
-    holds: 'spans by OpenTelemetry, metrics in the format of Prometheus, and the pages that show them',
+    holds: 'spans by OpenTelemetry',
     imports: ['contracts', 'engine/ports', 'shared', 'version.ts'],
   },
   'nats/server': {

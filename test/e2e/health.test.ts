@@ -113,13 +113,9 @@ describe('throughline admin serve --check', () => {
     });
   });
 
-  it('serve --check finds options that a start would refuse, and loads the SDK that --otel needs', async () => {
+  it('serve --check loads the SDK that --otel needs', async () => {
     const run = (...options: string[]) => cli(['admin', 'serve', '--check', ...options], { env: {} });
-    expect(await run('--otel', '--metrics-port', '0')).toMatchObject({ code: 0, stderr: '' });
-    expect(await run('--metrics-host', '0.0.0.0')).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('--metrics-host is only for --metrics-port'),
-    });
+    expect(await run('--otel')).toMatchObject({ code: 0, stderr: '' });
   });
 
   it('serve --check ends with one line and exit code 2 for a variable that cannot be used', async () => {

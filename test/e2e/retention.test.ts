@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { loadConfig } from '../../src/config/config.js';
 import { token } from '../../src/contracts/names.js';
-import { Monitoring } from '../../src/engine/monitoring/monitoring.js';
 import { type Logger, silentLogger } from '../../src/engine/ports/logger-and-clock.js';
 import type { SessionLifecycle } from '../../src/engine/ports/session-lifecycle.js';
 import { Shutdown } from '../../src/engine/runtime/shutdown.js';
@@ -72,8 +71,7 @@ async function retentionKeeper(
   shutdown.add('the snapshot writer', () => sessions.writer.stop());
   const known = await knownSessions(nats, own, { logger: silentLogger, shutdown, lifecycle });
   known.feed.start();
-  const monitoring = new Monitoring();
-  const projects = openProjects(nats, { config, shutdown, logger: silentLogger, monitoring });
+  const projects = openProjects(nats, { config, shutdown, logger: silentLogger });
   const ports = lifecyclePorts({ nats, sessions, projects, lifecycle, logger }, known);
   return { keeper: new LifecycleKeeper({ ...ports, now: () => ports.now() + ahead }), ports };
 }

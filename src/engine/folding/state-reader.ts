@@ -76,7 +76,6 @@ interface Reads<State> {
 
 export class StateReader<State extends Sequenced, Event extends { readonly type: string }> {
   readonly #options: StateReaderOptions<State, Event>;
-  readonly counts = { hits: 0, misses: 0, events: 0 };
   readonly #folded: LRUCache<Token, Folded<State>>;
   /** Those with what readers derive from a state, which is larger than the state itself. */
   readonly #viewed: LRUCache<Token, Folded<State>>;
@@ -116,7 +115,6 @@ export class StateReader<State extends Sequenced, Event extends { readonly type:
     const kept = this.#folded.get(key);
     const since = kept?.generation === this.#lifeOf(key) ? this.#readAt.get(kept) : undefined;
     if (kept === undefined || since === undefined || !isQuiet(since)) return this.load(key);
-    this.counts.hits += 1;
     return { folded: kept, replayed: 0 };
   }
 
@@ -181,11 +179,6 @@ export class StateReader<State extends Sequenced, Event extends { readonly type:
     return this.#folded.size;
   }
 
-  /** Approximate memory of the cached states in bytes. */
-  get bytes(): number {
-    return this.#folded.calculatedSize;
-  }
-
   /** Runs one read after the previous one. The queued read comes next, whatever is requested meanwhile. */
   #turn(key: Token, reads: Reads<State>, before?: Promise<unknown>): Promise<Loaded<State>> {
     const read = () => this.#refresh(key);
@@ -201,8 +194,6 @@ export class StateReader<State extends Sequenced, Event extends { readonly type:
     const generation = this.#lifeOf(key);
     const kept = this.#folded.get(key);
     const cached = kept?.generation === generation ? kept : undefined;
-    if (cached === undefined) this.counts.misses += 1;
-    else this.counts.hits += 1;
     const snapshot = cached === undefined ? await snapshots.load(key) : undefined;
     const folded = cached ?? (await this.#start(key, snapshot, generation));
     for (let replayed = 0; ; ) {
@@ -264,7 +255,6 @@ export class StateReader<State extends Sequenced, Event extends { readonly type:
     if (state.lastCommand !== undefined)
       state.lastCommand = Math.max(state.lastCommand, read.newestCommand ?? 0);
     folded.epoch = read.epoch;
-    this.counts.events += events.length;
     // Skipped messages count too: many of them must not be read again at each start.
     folded.sinceSnapshot += events.length + read.skipped;
     if (read.skipped > 0) {

@@ -27,9 +27,6 @@ interface ServiceOptions extends Omit<AnswerOptions, 'connection' | 'counts'> {
 }
 
 export interface RunningService {
-  totals(): RequestTotals;
-  /** True if requests arrive. */
-  listens(): boolean;
   /** Stops listening and waits for the requests in progress. */
   stop(): Promise<void>;
 }
@@ -41,15 +38,8 @@ export async function startService(
 ): Promise<RunningService> {
   const inHand = new Set<Promise<void>>();
   const counts = new EndpointCounts();
-  let latest: Service | undefined;
-  const start = async () => {
-    latest = await listen(connection, options, { inHand, counts });
-    return latest;
-  };
-  const stop = await keepService(connection, options, start);
+  const stop = await keepService(connection, options, () => listen(connection, options, { inHand, counts }));
   return {
-    totals: () => counts.totals(),
-    listens: () => latest?.isStopped === false && !connection.isClosed(),
     async stop() {
       await stop();
       await Promise.all(inHand);
@@ -225,7 +215,6 @@ export async function answer(
   { connection, logger, counts, traceSessions }: AnswerOptions,
 ): Promise<void> {
   let request: unknown;
-  counts.requested(endpoint.subject);
   try {
     request = parsed(message);
     if (endpoint.subject.endsWith('.*')) requireSession(message.subject, request);
@@ -300,24 +289,13 @@ function parsed(message: ServiceMsg): unknown {
   }
 }
 
-/** Counts requests and errors of endpoints: the client counts only synchronous exceptions, so `nats micro stats` shows none. */
+/** Counts the errors of endpoints: the client counts only synchronous exceptions, so `nats micro stats` shows none. */
 export class EndpointCounts {
   readonly #errors = new Map<string, { count: number; last: ErrorCode }>();
-  readonly #requests = new Map<string, number>();
-  readonly #codes = new Map<ErrorCode, number>();
-
-  requested(subject: string): void {
-    this.#requests.set(subject, (this.#requests.get(subject) ?? 0) + 1);
-  }
-
-  totals(): RequestTotals {
-    return { requests: Object.fromEntries(this.#requests), errors: Object.fromEntries(this.#codes) };
-  }
 
   failed(subject: string, code: ErrorCode): void {
     const count = (this.#errors.get(subject)?.count ?? 0) + 1;
     this.#errors.set(subject, { count, last: code });
-    this.#codes.set(code, (this.#codes.get(code) ?? 0) + 1);
   }
 
   /**
@@ -330,11 +308,6 @@ export class EndpointCounts {
     stats.num_errors = errors.count;
     stats.last_error = errors.last;
   }
-}
-
-export interface RequestTotals {
-  readonly requests: Readonly<Record<string, number>>;
-  readonly errors: Readonly<Record<string, number>>;
 }
 
 /** The client's type of an endpoint lacks its statistics. */

@@ -30,7 +30,6 @@ import type { NatsPorts } from '../../nats/open-nats.js';
 import { generationOf } from '../../nats/stores/nats-session-lifecycle.js';
 import { ProgressTracker } from './progress-tracker.js';
 import type { Serving, Sessions } from './service-context.js';
-import { foldedMetrics } from './service-metrics.js';
 import { SessionFeed, SessionTable } from './session-table.js';
 
 /** After a command, results are taken in small turns for this long: a caller's next command follows soon. */
@@ -104,7 +103,7 @@ export interface Projects {
 
 export function openProjects(
   nats: NatsPorts,
-  { config, logger, shutdown, monitoring }: Pick<Serving, 'config' | 'logger' | 'shutdown' | 'monitoring'>,
+  { config, logger, shutdown }: Pick<Serving, 'config' | 'logger' | 'shutdown'>,
 ): Projects {
   const stored = { snapshots: nats.learningSnapshots, folding: PROJECT_FOLDING, logger };
   const writer = new SnapshotWriter({ ...stored, clock: systemClock, every: config.snapshotEvery });
@@ -115,7 +114,6 @@ export function openProjects(
     maxBytes: config.cacheMb * 1_000_000,
     onFolded: (folded) => writer.folded(folded),
   });
-  monitoring.metrics.add(foldedMetrics('project', reader, writer));
   shutdown.add('the snapshot writer of projects', () => writer.stop());
   const ports = { log: nats.learnings, reader, clock: systemClock, newId: randomUUID, random: Math.random };
   const command = createCommander(ports);

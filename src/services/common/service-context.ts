@@ -5,7 +5,6 @@ import type {
   SessionReader,
   SessionSnapshotWriter,
 } from '../../engine/folding/session-folding.js';
-import type { Monitoring } from '../../engine/monitoring/monitoring.js';
 import type { DispatchSource, RejectedStore } from '../../engine/ports/dispatch-source.js';
 import type { Clock, Logger } from '../../engine/ports/logger-and-clock.js';
 import type { SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
@@ -20,14 +19,12 @@ export interface Context {
   readonly config: Config;
   readonly logger: Logger;
   readonly shutdown: Shutdown;
-  readonly monitoring?: Monitoring;
   /** Adds the session to spans. Default: false. */
   readonly traceSessions?: boolean;
 }
 
 /** `Context` with the parts that all services of one process share. */
 export interface Serving extends Context {
-  readonly monitoring: Monitoring;
   readonly traceSessions: boolean;
   readonly health: HealthParts;
   readonly lifecycle: SessionLifecycle;

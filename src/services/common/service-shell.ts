@@ -2,7 +2,6 @@ import type { Config } from '../../config/config.js';
 import { checkedRequest } from '../../contracts/checked.js';
 import { isToken, sessionIn, type Token, token } from '../../contracts/names.js';
 import { type ReplyTo, type RequestName, type RequestValues, rowOf } from '../../contracts/requests.js';
-import type { Collector } from '../../engine/monitoring/monitoring.js';
 import type { Logger } from '../../engine/ports/logger-and-clock.js';
 import { ConcurrencyLimit } from '../../engine/runtime/pacing.js';
 import {
@@ -17,7 +16,7 @@ import { type Endpoint, healthEndpoint, startService } from '../../nats/micro/mi
 import { isObject } from '../../shared/text.js';
 import { VERSION } from '../../version.js';
 import type { Serving } from './service-context.js';
-import { healthOf, watchService } from './service-metrics.js';
+import { healthOf } from './service-health.js';
 
 /** The values of a request with their defaults; its session is checked. */
 export type Asked<Name extends RequestName> =
@@ -58,7 +57,6 @@ export function endpointsOf(handlers: Partial<Handlers<RequestName>>): Endpoint[
 
 export interface Service {
   readonly numbers: () => object | Promise<object>;
-  readonly metrics?: readonly Collector[];
   /** Default: only its health. */
   readonly endpoints?: readonly Endpoint[];
   /** False if its requests are stored nowhere. Default: their secrets are removed. */
@@ -67,11 +65,10 @@ export interface Service {
 
 export async function serveRequests(
   connection: NatsConnection,
-  { config, logger, shutdown, health, traceSessions, monitoring }: Serving,
+  { config, logger, shutdown, health, traceSessions }: Serving,
   { name, description }: { readonly name: string; readonly description: string },
-  { numbers, metrics = [], endpoints = [], redacts = true }: Service,
+  { numbers, endpoints = [], redacts = true }: Service,
 ): Promise<void> {
-  for (const collect of metrics) monitoring.metrics.add(collect);
   const guard = { ...config, logger, ...(redacts && { secrets: scannerFor(config) }) };
   const service = await startService(connection, {
     name,
@@ -81,7 +78,6 @@ export async function serveRequests(
     traceSessions,
     endpoints: [...guarded(guard, endpoints), healthEndpoint(name, healthOf(health, numbers))],
   });
-  watchService(monitoring, name, service);
   shutdown.add(`the service ${name}`, () => service.stop());
 }
 

@@ -7,12 +7,6 @@ import type { CompileReply, LedgerReport } from '../../contracts/replies/compile
 import type { TokenizerName } from '../../contracts/session-meta-events.js';
 import { caughtUp, waitLimit } from '../../engine/folding/caught-up.js';
 import type { LoadedSession, ProjectReader, SessionReader } from '../../engine/folding/session-folding.js';
-import {
-  COMPILE_STAGES,
-  type Collector,
-  type CompileStage,
-  Durations,
-} from '../../engine/monitoring/monitoring.js';
 import type { SessionLog } from '../../engine/ports/session-log.js';
 import { type ConcurrencyLimit, systemClock } from '../../engine/runtime/pacing.js';
 import { scannerFor } from '../../memory/redaction/redactor.js';
@@ -24,7 +18,7 @@ import type { Chosen } from '../../prompt/prompt-kind.js';
 import { budgetOf } from '../../prompt/prompt-kind.js';
 import { defined } from '../../shared/collections.js';
 import { nearIdsHint } from '../../shared/nearest-name.js';
-import { clipText, recordOf, type Tokenizer } from '../../shared/text.js';
+import { clipText, type Tokenizer } from '../../shared/text.js';
 import { withRepairs } from '../common/event-repairs.js';
 import type { Process } from '../common/process-parts.js';
 import type { ProgressTracker, Refreshed } from '../common/progress-tracker.js';
@@ -44,7 +38,13 @@ interface PromptCompilerOptions {
   readonly waiters: ConcurrencyLimit;
   /** Longest wait for the dispatch in `after`, in milliseconds. */
   readonly afterTimeoutMs: number;
+  /** Counts the compiled prompts and their milliseconds. */
   readonly times?: CompileTimes;
+}
+
+interface CompileTimes {
+  count: number;
+  ms: number;
 }
 
 interface PromptObservers {
@@ -56,16 +56,17 @@ interface PromptObservers {
 export type PromptCompiler = (request: unknown) => Promise<CompileReply>;
 
 export function createPromptCompiler(options: PromptCompilerOptions & PromptObservers): PromptCompiler {
-  const { telemetry, keeper, times = new CompileTimes() } = options;
+  const { telemetry, keeper, times = { count: 0, ms: 0 } } = options;
   return async (input) => {
     const started = performance.now();
     try {
       const request = checkedRequest(compileRequest, input);
       const session = token(request.session, 'session');
-      const laps = times.begin(request.kind, started);
-      const { reply: compiled, chosen, resolved } = await compile(session, request, options, laps);
+      const { reply: compiled, chosen, resolved } = await compile(session, request, options);
       const reply = await withFactRepairs(session, compiled, options);
-      const durationMs = laps.done();
+      const durationMs = performance.now() - started;
+      times.count += 1;
+      times.ms += durationMs;
       telemetry.compiled(session, reply, durationMs);
       keeper.add({ session, request: resolved, reply, chosen, durationMs });
       return reply;
@@ -79,12 +80,10 @@ export function createPromptCompiler(options: PromptCompilerOptions & PromptObse
 
 /** Answers `prompt.past`: the prompt as it was, without counting or storing it. */
 export function createPastPrompts(options: PromptCompilerOptions): PromptCompiler {
-  const unseen = new CompileTimes();
   return async (input) => {
     const request = checkedRequest(pastPromptRequest, input);
     const session = token(request.session, 'session');
-    const laps = unseen.begin(request.kind, performance.now());
-    return withFactRepairs(session, (await compile(session, request, options, laps)).reply, options);
+    return withFactRepairs(session, (await compile(session, request, options)).reply, options);
   };
 }
 
@@ -107,11 +106,9 @@ async function compile(
   session: Token,
   request: CompileRequest,
   options: PromptCompilerOptions,
-  laps: ReturnType<CompileTimes['begin']>,
 ): Promise<Compiled> {
   const { reader, tracker } = options;
   let loaded = await loadFor(session, request, options);
-  laps.lap(request.after === undefined ? 'load' : 'wait');
   let refreshed: Refreshed = { outcome: 'unchanged' };
   if (request.asOf === undefined) {
     refreshed = await tracker.refresh(session, loaded.folded.state);
@@ -121,11 +118,9 @@ async function compile(
       loaded = { ...loaded, replayed: loaded.replayed + replayed };
     }
   }
-  laps.lap('progress');
   const resolved = inPlan(loaded.folded.state, request, refreshed);
   const found = await forPrompt(loaded.folded.state, request, options);
   const { tokenizer, learnings, learningsError, words } = found;
-  laps.lap('learnings');
   // No await from here on: the next load of the session changes the state.
   const { state, snapshotSequence } = loaded.folded;
   const budget = budgetOf(resolvedSettings(state.charter.settings), tokenizer);
@@ -133,12 +128,10 @@ async function compile(
   const reflects = { ...replied, ...(learningsError && { learningsError }) };
   if (resolved.kind !== 'dispatch') {
     const { chosen, ...compiled } = compilePrompt(state, resolved, budget, learnings, words);
-    laps.lap('render');
     return { reply: { ...compiled, ...reflects }, chosen, resolved };
   }
   const ledger = ledgerReport(state, resolved.taskId, refreshed);
   const { chosen, ...compiled } = compilePrompt(state, resolved, budget, learnings, words);
-  laps.lap('render');
   return { reply: { ...compiled, ledger, ...reflects }, chosen, resolved };
 }
 
@@ -214,43 +207,6 @@ function ledgerReport({ run, dispatches }: SessionState, taskId: string, refresh
   return { mode: run !== undefined || dispatches.current().ledgers.has(taskId) ? 'ledger' : 'none' };
 }
 
-type Kind = CompileRequest['kind'];
-export class CompileTimes {
-  readonly #kinds = new Map<Kind, Readonly<Record<CompileStage, Durations>>>();
-
-  begin(kind: Kind, started: number) {
-    const stages = this.#kinds.get(kind) ?? recordOf(COMPILE_STAGES, () => new Durations());
-    this.#kinds.set(kind, stages);
-    let last = started;
-    return {
-      lap: (stage: Exclude<CompileStage, 'total'>) => {
-        const now = performance.now();
-        stages[stage].observe(now - last);
-        last = now;
-      },
-      done: () => {
-        const ms = performance.now() - started;
-        stages.total.observe(ms);
-        return ms;
-      },
-    };
-  }
-
-  get totals(): { readonly count: number; readonly ms: number } {
-    const all = [...this.#kinds.values()].map(({ total }) => total);
-    return {
-      count: all.reduce((sum, { counts }) => sum + counts.reduce((inner, count) => inner + count, 0), 0),
-      ms: all.reduce((sum, { sum: seconds }) => sum + seconds * 1000, 0),
-    };
-  }
-
-  readonly collect: Collector = () => ({
-    throughline_compile_duration_seconds: [...this.#kinds].flatMap(([kind, stages]) =>
-      COMPILE_STAGES.map((stage) => [{ kind, stage }, stages[stage]] as const),
-    ),
-  });
-}
-
 export function openCompiler({
   nats,
   sessions,
@@ -262,7 +218,7 @@ export function openCompiler({
 }: Process): Service {
   const telemetry = new Telemetry({ store: nats.telemetry, log: nats.log, logger, lifecycle });
   shutdown.add('the telemetry', () => telemetry.stop());
-  const times = new CompileTimes();
+  const times: CompileTimes = { count: 0, ms: 0 };
   const secrets = scannerFor(config);
   const keeper = new PromptKeeper({ ring: nats.prompts, secrets, clock: systemClock, logger });
   shutdown.add('the keeper of prompts', () => keeper.stop());
@@ -284,13 +240,8 @@ export function openCompiler({
   const compile = createPromptCompiler({ ...options, telemetry, keeper, times });
   const past = createPastPrompts(options);
   const lower = 'maxFacts, maxTokens or a shorter taskPrompt';
-  const keptPrompts: Collector = () => ({
-    throughline_prompts_kept_total: [[{}, keeper.counts.kept]],
-    throughline_prompts_dropped_total: [[{}, keeper.counts.dropped]],
-  });
   return {
-    numbers: () => ({ ...numbersOf(sessions), prompts: keeper.counts, compiled: times.totals }),
-    metrics: [times.collect, keptPrompts],
+    numbers: () => ({ ...numbersOf(sessions), prompts: keeper.counts, compiled: times }),
     // Requests are redacted only when stored: the prompt contains them as written.
     redacts: false,
     endpoints: [endpointOf('prompt.compile', compile, { lower }), endpointOf('prompt.past', past, { lower })],

@@ -8,7 +8,7 @@ import { type ErrorCode, isErrorCode } from '../../contracts/error-codes.js';
 import { codeOf, messageOf, ThroughlineError } from '../../contracts/errors.js';
 import { EVENT_VERSION } from '../../contracts/event.js';
 import { ROLES, type Role } from '../../contracts/kinds.js';
-import { EXTRACTOR_CONSUMER, parseDispatchSubject, type Token } from '../../contracts/names.js';
+import { parseDispatchSubject, type Token } from '../../contracts/names.js';
 import { type Repair, repairInWords } from '../../contracts/reading/repairs.js';
 import {
   type AnyResult,
@@ -19,7 +19,6 @@ import {
 } from '../../contracts/results.js';
 import type { DispatchRejected, FactRecorded } from '../../contracts/session-events.js';
 import type { SessionReader } from '../../engine/folding/session-folding.js';
-import { byLabel, type Collector } from '../../engine/monitoring/monitoring.js';
 import { inSpan } from '../../engine/monitoring/tracing.js';
 import type { DispatchDelivery, DispatchSource, RejectedStore } from '../../engine/ports/dispatch-source.js';
 import type { Logger } from '../../engine/ports/logger-and-clock.js';
@@ -372,39 +371,12 @@ export async function openExtractor(parts: Process, own: NatsPorts): Promise<Ser
     },
   );
   shutdown.add('the extractor', () => extractor.stop());
-  const backlog = () => own.source.backlog();
-  const backlogMetrics: Collector = async () => {
-    const { waiting, inHand } = await backlog();
-    const of = { consumer: EXTRACTOR_CONSUMER };
-    return {
-      throughline_dispatches_pending: [[of, waiting]],
-      throughline_dispatches_unacknowledged: [[of, inHand]],
-    };
-  };
   return {
     numbers: async () => ({
       ...extractor.stats,
       inHand: extractor.inHand(),
       setAside: extractor.setAside(),
-      backlog: await backlog(),
+      backlog: await own.source.backlog(),
     }),
-    metrics: [extractorMetrics(extractor), backlogMetrics],
-  };
-}
-
-function extractorMetrics({ stats, inHand, setAside }: Extractor): Collector {
-  return () => {
-    const { recordedBy, rejectedFor, repaired, redacted, retried } = stats;
-    const aside = setAside();
-    return {
-      throughline_results_total: byLabel('role', recordedBy),
-      throughline_rejections_total: byLabel('code', rejectedFor),
-      throughline_repairs_total: byLabel('kind', repaired),
-      throughline_redactions_total: [[{}, Object.values(redacted).reduce((sum, count) => sum + count, 0)]],
-      throughline_retries_total: [[{}, retried]],
-      throughline_dispatches_in_hand: [[{}, inHand()]],
-      throughline_dispatches_set_aside: [[{}, aside.dispatches]],
-      throughline_sessions_set_aside: [[{}, aside.sessions]],
-    };
   };
 }

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createAdaptorServer, type ServerType } from '@hono/node-server';
-import { systemCode, type ThroughlineError } from '../../contracts/errors.js';
+import { messageOf, systemCode, ThroughlineError } from '../../contracts/errors.js';
 import { INSPECTOR_PORT, type InspectorRole } from '../../contracts/inspector-api.js';
 import { builtFolder, userName } from '../../engine/files/user-state.js';
-import { listenOn } from '../../engine/monitoring/monitoring-server.js';
 import type { NatsAddress } from '../../nats/connection/nats-access.js';
 import { openLiveTransport } from '../../nats/connection/nats-client-transport.js';
 import { UNNAMED } from '../../shared/wire-words.js';
@@ -62,7 +63,6 @@ export async function serveInspector(
     page: builtFolder('inspector'),
     logger,
   });
-  context.monitoring?.expect('inspector', () => transport.isConnected());
   shutdown.add('the inspector', async () => {
     feed.close();
     await closed(server);
@@ -87,18 +87,33 @@ async function closed(server: ServerType): Promise<void> {
 }
 
 const TRIES = 20;
-const NOT_LISTENING = ['the inspector cannot listen', 'choose another one with --inspector-port'] as const;
 
 /** Listens on the port, else on the default or next free one. Throws ThroughlineError `config_invalid`. */
 async function listening(server: ServerType, host: string, port?: number): Promise<number> {
-  if (port !== undefined) return listenOn(server, host, port, NOT_LISTENING);
+  if (port !== undefined) return listenOn(server, host, port);
   for (let next = INSPECTOR_PORT; next < INSPECTOR_PORT + TRIES; next += 1) {
     try {
-      return await listenOn(server, host, next, NOT_LISTENING);
+      return await listenOn(server, host, next);
     } catch (fault) {
       const { cause } = fault as ThroughlineError;
       if (systemCode(cause) !== 'EADDRINUSE') throw fault;
     }
   }
-  return listenOn(server, host, 0, NOT_LISTENING);
+  return listenOn(server, host, 0);
+}
+
+/** Listens, and resolves to the port. Throws ThroughlineError `config_invalid`, whose `cause` is the fault of the socket. */
+async function listenOn(server: ServerType, host: string, port: number): Promise<number> {
+  try {
+    server.listen(port, host);
+    await once(server, 'listening');
+    return (server.address() as AddressInfo).port;
+  } catch (cause) {
+    const isTaken = systemCode(cause) === 'EADDRINUSE';
+    const why = isTaken
+      ? 'another process uses that port: choose another one with --inspector-port'
+      : messageOf(cause);
+    const message = `the inspector cannot listen on ${host}, port ${port}: ${why}`;
+    throw new ThroughlineError('config_invalid', message, { cause });
+  }
 }

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { codeOf, ThroughlineError } from '../../contracts/errors.js';
-import { byLabel, type Collector } from '../../engine/monitoring/monitoring.js';
 import { type HeldLease, holdLease, isHeld, type LeaseStore } from '../../engine/ports/lease-store.js';
 import type { Logger } from '../../engine/ports/logger-and-clock.js';
 import { OneAtATime } from '../../engine/runtime/pacing.js';
@@ -43,18 +42,7 @@ export async function openKeeper(parts: Process): Promise<Service> {
   });
   return {
     numbers: () => ({ sessions: table.size, waiting: keeper.waiting, ...keeper.counts }),
-    metrics: [keeperMetrics(keeper)],
   };
-}
-
-function keeperMetrics({ counts }: Pick<SessionKeeper, 'counts'>): Collector {
-  return () => ({
-    throughline_sessions_kept_total: byLabel('what', {
-      entry: counts.entries,
-      snapshot: counts.snapshots,
-      failed: counts.failed,
-    }),
-  });
 }
 
 /** Records the newest dispatch number, above which a lost stream is created again. Never rejects: the next run retries. */

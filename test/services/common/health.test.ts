@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ThroughlineError } from '../../../src/contracts/errors.js';
 import { silentLogger } from '../../../src/engine/ports/logger-and-clock.js';
-import { countingLogger, healthOf } from '../../../src/services/common/service-metrics.js';
+import { countingLogger, healthOf } from '../../../src/services/common/service-health.js';
 
 const clock = () => '2026-01-01T00:00:00.000Z';
 

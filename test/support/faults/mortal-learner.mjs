@@ -2,13 +2,12 @@
 // comes there.
 // usage: node mortal-learner.mjs URL POINT N
 
-import { Monitoring } from '../../../dist/engine/monitoring/monitoring.js';
 import { silentLogger } from '../../../dist/engine/ports/logger-and-clock.js';
 import { systemClock } from '../../../dist/engine/runtime/pacing.js';
 import { Shutdown } from '../../../dist/engine/runtime/shutdown.js';
 import { watchConnection } from '../../../dist/nats/connection/connect-nats.js';
 import { openProjects, openSessions } from '../../../dist/services/common/process-parts.js';
-import { countingLogger } from '../../../dist/services/common/service-metrics.js';
+import { countingLogger } from '../../../dist/services/common/service-health.js';
 import { serveRequests } from '../../../dist/services/common/service-shell.js';
 import { openExtractor } from '../../../dist/services/extractor/extractor-worker.js';
 import { openLearnings } from '../../../dist/services/learnings/serve-learnings.js';
@@ -47,9 +46,8 @@ const learningSnapshots = {
 };
 
 const { logger, incidents } = countingLogger(silentLogger, systemClock);
-const monitoring = new Monitoring();
 const health = { host: 'here', uptimeMs: () => 0, connection: watchConnection(nats.connection), incidents };
-const serving = { config, logger, shutdown: new Shutdown(), health, monitoring };
+const serving = { config, logger, shutdown: new Shutdown(), health };
 const ports = { ...nats, learnings, learningSnapshots };
 const sessions = openSessions(nats, config, logger);
 const projects = openProjects(ports, serving);
