@@ -52,7 +52,6 @@ happens('proposed', {
 observed(6, '3', [CLOSE]);
 proposed(NEAR, { evidence: [{ session: 'query', dispatch: 3, task: '1' }] });
 accepted(NEAR, { merged_into: id(FIELD) });
-happens('edited', { learning: id(FIELD), content: `${FIELD}, and its value`, tags: ['errors'], by: 'bob' });
 happens('rejected', { proposal: id('Trees\u2028are cheap 😀'), by: 'bob', reason: 'too vague' });
 happens('rejected', { proposal: id(FIELD), by: 'late' });
 proposed('Prefer small files');
@@ -66,7 +65,6 @@ happens('retracted', { learning: id('Retry on every fault'), by: 'bob', reason: 
 
 const SNAPSHOT_AT = events.length;
 
-happens('edited', { learning: CLOSE.id, type: 'insight', by: 'ann' });
 observed(12, '1', [CLOSE, demand('issue', 'Case 4 is missing')], 'other');
 happens('accepted', { proposal: CLOSE.id, by: 'ann' });
 proposed('Retry on every fault', { tags: ['again'] });

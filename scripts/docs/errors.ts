@@ -67,7 +67,7 @@ const CAUSES: Readonly<Record<ErrorCode, string>> = {
   ambiguous: 'a shortened id that fits several',
   duplicate:
     'an agent adds a task that is on the board already; a result is retried that its session has already',
-  near_duplicate: 'a proposal is accepted, or a learning edited, that repeats one of the project',
+  near_duplicate: 'a proposal is accepted that repeats a learning of the project',
   already_decided: 'another person was faster',
   project_bound: 'session open or run.init names another project than the first time',
   cycle: 'the tasks that it should wait for already wait for it',

@@ -40,9 +40,6 @@ export function learningCommand(program: Command): void {
     },
     'proposal.accept': { show },
     'proposal.reject': { show },
-    'learning.edit': {
-      show: ({ learning: changed, proposal }, pc) => [learningLine(pc, changed ?? proposal)],
-    },
     'learning.retract': { show },
   });
 }

@@ -74,7 +74,7 @@ export const ERROR_TEXTS = {
   },
   already_decided: {
     about: 'the proposal has been decided before',
-    fix: 'read the decision with "throughline learning show"; edit or retract the learning instead',
+    fix: 'read the decision with "throughline learning show"; retract the learning instead',
   },
   project_bound: {
     about: 'the session already belongs to another project',

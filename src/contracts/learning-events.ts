@@ -67,13 +67,6 @@ const learningEvents = [
       .describe('An existing learning that says the same; it gets the evidence.'),
   }),
   eventOf('rejected', { proposal: learningKey, by, reason: string('Why, in words.').optional() }),
-  eventOf('edited', {
-    learning: learningKey,
-    content: string('One line of at most 200 characters.').optional(),
-    type: type.optional(),
-    tags: tags.optional(),
-    by,
-  }),
   eventOf('retracted', { learning: learningKey, by, reason: string('Why, in words.').optional() }),
   /** Stored when a session was forgotten. Replaces the state when folded, so that older events may be removed. */
   eventOf('checkpoint', {

@@ -148,22 +148,6 @@ export const LEARNING_REQUESTS = {
       total: f.count('Learnings of the project.'),
     }),
   ),
-  'learning.edit': projectCommand(
-    'change a learning, or a pending proposal',
-    {
-      cli: 'learning edit <id>',
-      example: { id: 'abc12', content: 'Run the linter and the tests' },
-      agents: false,
-    },
-    {
-      id,
-      content: content.optional().describe('One sentence of at most 200 characters.'),
-      type: type.optional().describe('Kind of learning.'),
-      tags: tags.optional().describe('Search words.'),
-      ...decider,
-    },
-    proposalView,
-  ),
   'learning.retract': projectCommand(
     'retract a learning: it stays on record, but no longer reaches prompts',
     { cli: 'learning retract <id>', example: { id: 'abc12', reason: 'We use biome now' }, agents: false },

@@ -87,7 +87,7 @@ const LEAVES = leavesOf(await createProgram()).filter(({ path }) => path !== 'ho
 
 let system: System;
 const folder = await folderOfFile();
-let ids: Record<'fact' | 'wrong' | 'proposal' | 'accept' | 'reject' | 'edit' | 'retract' | 'other', string>;
+let ids: Record<'fact' | 'wrong' | 'proposal' | 'accept' | 'reject' | 'retract' | 'other', string>;
 let rejected: string;
 let unfixed: string;
 let unwanted: string;
@@ -176,7 +176,6 @@ const special = (): Readonly<Record<string, readonly (readonly string[])[]>> => 
   'learning show': [[ids.proposal], [HOSTILE]],
   'learning accept': [[ids.accept], [HOSTILE]],
   'learning reject': [[ids.reject, '--reason', HOSTILE], [HOSTILE]],
-  'learning edit': [[ids.edit, '--content', `Edited ${HOSTILE}`], [HOSTILE]],
   'learning retract': [[ids.retract, '--reason', HOSTILE], [HOSTILE]],
   'tool note-edit': [['-n', SESSION, '--id', 'NOT-1', '--content', HOSTILE]],
   'tool note-delete': [['-n', SESSION, '--id', 'NOT-2']],
@@ -234,7 +233,6 @@ beforeAll(async () => {
     proposal: await propose('Name the field'),
     accept: await propose('Close each file'),
     reject: await propose('Free every lock'),
-    edit: await propose('Say which unit'),
     retract: await accepted('Keep functions pure'),
     other: await accepted('Prefer plain words'),
   };

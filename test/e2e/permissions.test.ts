@@ -304,7 +304,7 @@ member subscription dispatch.> > session.> _INBOX_services.> _INBOX.> _INBOX_pub
 member publish session.demo.result.1 rejected.demo.implementer dispatch.demo.admin compiled.demo
 member publish $KV.session_snapshots.demo $JS.API.INFO $JS.API.STREAM.NAMES $JS.API.DIRECT.GET.SESSION_demo
 member publish $JS.API.STREAM.DELETE.SESSION_demo $JS.API.STREAM.SNAPSHOT.DISPATCH $JS.API.STREAM.MSG.GET.DISPATCH
-member publish proposal.accept proposal.reject learning.edit learning.retract learning.project.accepted
+member publish proposal.accept proposal.reject learning.retract learning.project.accepted
 member publish tool.session-forget tool.session-forget.demo tool.session-archive.demo tool.session-reopen.demo
 member publish tool.session-export tool.session-export.demo tool.session-import.demo tool.fact-erase.demo
 member publish tool.rejected-show tool.rejected-retry tool.rejected-remove tool.retention-set _INBOX_services.forged

@@ -7,7 +7,6 @@ import {
 } from '../../contracts/event.js';
 import type { LearningEvent } from '../../contracts/learning-events.js';
 import type { LearningRequest, RequestArguments } from '../../contracts/requests.js';
-import { defined } from '../../shared/collections.js';
 import { noRoomByHand, rulesPaused, SAID_ONCE, sessionsPaused } from './harvest.js';
 import {
   type Learning,
@@ -31,7 +30,6 @@ const COMMANDS: {
 } = {
   'learning.propose': propose,
   'learning.list': listLearnings,
-  'learning.edit': editLearning,
   'learning.retract': retractLearning,
   'proposal.list': listProposals,
   'proposal.show': showProposal,
@@ -54,28 +52,6 @@ function listLearnings(state: LearningState, request: RequestArguments<'learning
   if ('kind' in page) return page;
   const { items: learnings, ...more } = page;
   return answer(({ project }) => ({ project, learnings, ...more }));
-}
-
-function editLearning(state: LearningState, args: RequestArguments<'learning.edit'>): LearningDecision {
-  if (args.content === undefined && args.type === undefined && args.tags === undefined) {
-    return refuse('schema_invalid', 'content: give content, type or tags', { fields: ['content'] });
-  }
-  const content = args.content === undefined ? undefined : learningText(args.content);
-  if (content === '')
-    return refuse('schema_invalid', 'content: must contain visible text', { fields: ['content'] });
-  const pending = resolveProposal(state, args.id);
-  const open = 'found' in pending && pending.found.status === 'pending';
-  const resolved = open ? pending : resolveLearning(state, args.id);
-  if ('refusal' in resolved) return resolved.refusal;
-  const { id } = resolved.found;
-  const near = content === undefined || open ? undefined : nearDuplicate(state, content, id);
-  if (near !== undefined && sameText(near.content, content ?? '')) {
-    const message = `learning ${near.learning} says the same: retract one of them`;
-    return refuse('near_duplicate', message, { id, ...near });
-  }
-  const { by, type, tags } = args;
-  const data = defined({ learning: id, by, content, type, tags: tags && learningTags(tags) });
-  return append({ type: 'edited', data }, showing(id));
 }
 
 function retractLearning(state: LearningState, args: RequestArguments<'learning.retract'>): LearningDecision {
@@ -101,7 +77,7 @@ function propose(state: LearningState, args: RequestArguments<'learning.propose'
   const content = learningText(args.content);
   if (content === '')
     return refuse('schema_invalid', 'content: must contain visible text', { fields: ['content'] });
-  // A proposal of a rule has the id of its demand, and an edited one that of its first text.
+  // A proposal of a rule has the id of its demand.
   const same = ({ content: text }: Proposal) => sameText(text, content);
   const id = [...state.proposals.values()].findLast(same)?.id ?? learningId(state.project, content);
   const known = state.proposals.get(id);

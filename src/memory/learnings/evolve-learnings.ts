@@ -32,11 +32,6 @@ export function evolveLearnings(state: LearningState, stored: StoredLearningEven
       decide(state, event.data.learning, event);
       state.active.delete(event.data.learning);
       return;
-    case 'edited': {
-      const { learning: id, content, type, tags } = event.data;
-      change(state, id, (proposal) => ({ ...proposal, ...defined({ content, type, tags }) }));
-      return;
-    }
     case 'observed':
       observe(state, event);
       return;

@@ -85,7 +85,7 @@ describe('the newest frozen learnings', () => {
 
   it('the newest frozen learnings hold every type of event that there is', () => {
     const all = learningEvent.options.map((option) => option.shape.type.value);
-    expect(all).toHaveLength(7);
+    expect(all).toHaveLength(6);
     // What a checkpoint carries is a snapshot, of which there is one here.
     const types = all.filter((type) => type !== 'checkpoint');
     expect(new Set(eventsOf(version).map(({ event }) => event.type))).toEqual(new Set(types));

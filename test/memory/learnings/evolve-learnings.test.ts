@@ -18,10 +18,6 @@ const OTHER = 'Close the file';
 const id = idOf(TEXT);
 const rejected = { type: 'rejected', data: { proposal: id, by: 'bob', reason: 'no' } } as const;
 const retracted = { type: 'retracted', data: { learning: id, by: 'bob', reason: 'old' } } as const;
-const edited = {
-  type: 'edited' as const,
-  data: { learning: id, content: 'Name it', tags: ['x'], by: 'bob' },
-};
 const demand = { id, kind: 'fix', text: TEXT } as const;
 const source = { session: 's1', note: 'NOT-1' };
 
@@ -46,13 +42,6 @@ describe('a proposal', () => {
       decidedBy: 'ann',
       decidedAt: timeOf(120),
     });
-  });
-
-  it('a proposal is changed by an edit while it waits, and no more once it is rejected', () => {
-    const state = folded(proposed(TEXT), edited);
-    expect(state.proposals.get(id)).toMatchObject({ id, content: 'Name it', tags: ['x'] });
-    const decided = folded(proposed(TEXT), rejected, edited);
-    expect(decided.proposals.get(id)).toMatchObject({ content: TEXT, tags: [] });
   });
 
   it.each([
@@ -126,12 +115,10 @@ describe('an event that comes twice', () => {
   const events = storedEvents([
     proposed(TEXT, { method: 'recurring_fix' }),
     observed(3, [demand]),
-    edited,
     accepted(TEXT),
     proposed(OTHER),
     { type: 'accepted', data: { proposal: idOf(OTHER), by: 'x', merged_into: id } },
     observed(8, [demand], { task: '2' }),
-    edited,
     retracted,
     proposed(TEXT),
     rejected,

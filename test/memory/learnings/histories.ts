@@ -60,15 +60,6 @@ const EVENTS: { readonly [Type in LearningEvent['type']]: { weight: number; data
     ),
   },
   rejected: { weight: 1, data: given({ proposal: ids, by, reason: texts }, 'reason') },
-  edited: {
-    weight: 4,
-    data: given(
-      { learning: ids, by, content: texts, tags, type: fc.constantFrom(...LEARNING_TYPES) },
-      'content',
-      'tags',
-      'type',
-    ),
-  },
   retracted: { weight: 3, data: given({ learning: ids, by, reason: texts }, 'reason') },
   observed: {
     weight: 4,

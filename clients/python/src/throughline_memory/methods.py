@@ -357,10 +357,6 @@ class Learnings(Group):
         """Find the learnings that are relevant to a text, as prompts do."""
         return cast(t.LearningSearchReply, await self._send("learning.search", fields))
 
-    async def edit(self, **fields: Unpack[t.LearningEditRequest]) -> t.LearningEditReply:
-        """Change a learning, or a pending proposal."""
-        return cast(t.LearningEditReply, await self._send("learning.edit", fields))
-
     async def retract(self, **fields: Unpack[t.LearningRetractRequest]) -> t.LearningRetractReply:
         """Retract a learning: it stays on record, but no longer reaches prompts."""
         return cast(t.LearningRetractReply, await self._send("learning.retract", fields))
@@ -372,7 +368,6 @@ class SyncLearnings(SyncGroup):
     propose = blocking(Learnings.propose)
     list = blocking(Learnings.list)
     search = blocking(Learnings.search)
-    edit = blocking(Learnings.edit)
     retract = blocking(Learnings.retract)
 
 

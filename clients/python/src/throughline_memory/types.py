@@ -4812,49 +4812,6 @@ class LearningSearchReply(TypedDict):
     """Learnings of the project."""
 
 
-class LearningEditRequest(TypedDict):
-    """Change a learning, or a pending proposal."""
-
-    project: NotRequired[str]
-    """The project. Default: the project of sessions that name none."""
-    id: str
-    """Its id, or a unique prefix of at least three characters."""
-    content: NotRequired[str]
-    """One sentence of at most 200 characters."""
-    type: NotRequired[Literal["pattern", "insight", "self_knowledge"]]
-    """Kind of learning."""
-    tags: NotRequired[list[str]]
-    """Search words."""
-    by: NotRequired[str]
-    """Who decides it."""
-    person: Literal[True]
-    """A person decides it, and not an agent or a program."""
-
-
-class LearningEditReplySimilar(TypedDict):
-    learning: str
-    """Id of the learning."""
-    content: str
-    """The text."""
-    similarity: float
-    """0.7 to 1; 1 for the same words."""
-
-
-class LearningEditReply(TypedDict):
-    """The reply of learning.edit."""
-
-    project: str
-    """The project."""
-    sequence: int
-    """Sequence in the stream LEARNINGS that the answer reflects."""
-    proposal: Proposal
-    """The proposal."""
-    learning: Learning | None
-    """The active learning it became or was merged into; null for none."""
-    similar: LearningEditReplySimilar | None
-    """An active learning that says nearly the same; null for none."""
-
-
 class LearningRetractRequest(TypedDict):
     """Retract a learning: it stays on record, but no longer reaches prompts."""
 
@@ -5083,7 +5040,7 @@ FIXES: dict[str, str] = {
     "ambiguous": "give more of the id: details names those that fit",
     "duplicate": "use the task whose id the message names; remove the result with \"throughline result rm\"",
     "near_duplicate": "accept it with merge, which adds its evidence to the learning that the message names, reject it, or keep both with separate",
-    "already_decided": "read the decision with \"throughline learning show\"; edit or retract the learning instead",
+    "already_decided": "read the decision with \"throughline learning show\"; retract the learning instead",
     "project_bound": "leave the project out, or use another session",
     "cycle": "leave out one of the dependencies that details.cycle lists",
     "open_tasks": "finish or cancel the tasks that the message names, or complete the session anyway with force and a reason (--force --reason)",

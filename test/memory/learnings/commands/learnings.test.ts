@@ -8,55 +8,6 @@ const id = idOf(TEXT);
 const inForce = [proposed(TEXT, { tags: ['api'] }), accepted(TEXT)];
 const both = [...inForce, proposed(OTHER), accepted(OTHER)];
 const rejected = { type: 'rejected', data: { proposal: id, by: 'bob' } } as const;
-const retracted = { type: 'retracted', data: { learning: id, by: 'bob' } } as const;
-
-describe('learning.edit', () => {
-  it('learning.edit changes what is given of a learning, and nothing else', () => {
-    const project = new Project(...inForce);
-    expect(project.does('learning.edit', { id, content: ' Name\nit ', by: 'bob' })).toMatchObject({
-      learning: { id, content: 'Name it', tags: ['api'], type: 'insight', confirmedAt: timeOf(120) },
-      proposal: { content: 'Name it', decidedBy: 'ann' },
-    });
-    expect(project.does('learning.edit', { id, type: 'pattern' })).toMatchObject({
-      learning: { content: 'Name it', type: 'pattern', tags: ['api'] },
-    });
-    expect(project.does('learning.edit', { id, tags: [] })).toMatchObject({
-      learning: { content: 'Name it', type: 'pattern', tags: [] },
-    });
-    expect(project.learnings()).toEqual(['Name it']);
-  });
-
-  it.each([
-    ['turned down', [proposed(TEXT), rejected], 'rejected'],
-    ['taken back', [...inForce, retracted], 'retracted'],
-  ])('learning.edit refuses what was %s', (_what, given, state) => {
-    expect(new Project(...given).refuses('learning.edit', { id, content: 'x' })).toMatchObject({
-      code: 'not_found',
-      message: `${id} is not an active learning: it is ${state}`,
-    });
-  });
-
-  it.each([
-    [{}, 'content: give content, type or tags'],
-    [{ content: '\u200b' }, 'content: must contain visible text'],
-  ])('learning.edit refuses %j', (more, message) => {
-    expect(new Project(...inForce).refuses('learning.edit', { id, ...more })).toMatchObject({
-      code: 'schema_invalid',
-      message,
-    });
-  });
-
-  it('learning.edit refuses the very text of another learning: the same text is never there twice', () => {
-    const project = new Project(...both);
-    expect(project.refuses('learning.edit', { id, content: `${OTHER}!` })).toMatchObject({
-      code: 'near_duplicate',
-      details: { id, learning: idOf(OTHER) },
-    });
-    expect(project.does('learning.edit', { id, content: 'name the FIELD!' })).toMatchObject({
-      learning: { content: 'name the FIELD!' },
-    });
-  });
-});
 
 describe('learning.propose', () => {
   it('learning.propose by a person opens what was turned down again, with its evidence', () => {
@@ -109,14 +60,10 @@ describe('the id of a learning', () => {
 
   it('the id of a learning is refused when it fits several', () => {
     const project = new Project(proposed('', text(1)), proposed('', text(2)), take(1), take(2));
-    for (const name of ['learning.retract', 'learning.edit'] as const) {
-      expect(
-        project.refuses(name, { id: 'abc', ...(name === 'learning.edit' && { tags: [] }) }),
-      ).toMatchObject({
-        code: 'ambiguous',
-        details: { candidates: [text(1).proposal, text(2).proposal] },
-      });
-    }
+    expect(project.refuses('learning.retract', { id: 'abc' })).toMatchObject({
+      code: 'ambiguous',
+      details: { candidates: [text(1).proposal, text(2).proposal] },
+    });
   });
 
   it.each([

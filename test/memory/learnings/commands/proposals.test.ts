@@ -168,8 +168,9 @@ describe('proposal.list', () => {
 
 describe('proposal.show', () => {
   it('proposal.show gives the proposal, its learning, what became of it, and what is nearly the same', () => {
-    const project = new Project(proposed(TEXT), accepted(TEXT), proposed(NEAR), accepted(NEAR));
-    project.happens({ type: 'edited', data: { learning: id, tags: ['api'], by: 'bob' } });
+    const project = new Project(
+      ...[proposed(TEXT, { tags: ['api'] }), accepted(TEXT), proposed(NEAR), accepted(NEAR)],
+    );
     expect(project.does('proposal.show', { id })).toMatchObject({
       proposal: { id, status: 'accepted', tags: ['api'] },
       learning: { id, tags: ['api'] },
@@ -180,12 +181,6 @@ describe('proposal.show', () => {
       proposal: { status: 'retracted', decidedBy: 'bob' },
       learning: null,
     });
-  });
-
-  it('proposal.show compares what an edited learning says now', () => {
-    const project = new Project(proposed(TEXT), accepted(TEXT), proposed(NEAR), accepted(NEAR));
-    project.happens({ type: 'edited', data: { learning: id, content: 'Close the file', by: 'bob' } });
-    expect(project.does('proposal.show', { id })).toMatchObject({ similar: null });
   });
 });
 
@@ -262,10 +257,8 @@ describe('proposal.accept', () => {
 
   describe('of the very text of a learning', () => {
     const other = 'Close the file';
-    const given = [
-      ...[proposed(other), accepted(other), proposed(TEXT)],
-      { type: 'edited' as const, data: { learning: idOf(other), content: `${TEXT}!`, by: 'bob' } },
-    ];
+    // A proposal of a rule has the id of its demand.
+    const given = [proposed(`${TEXT}!`, { proposal: idOf(other) }), accepted(other), proposed(TEXT)];
 
     it.each([{}, { separate: true }])(
       'proposal.accept refuses the very text of a learning, whatever is asked: %j',
