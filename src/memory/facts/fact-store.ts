@@ -177,28 +177,42 @@ export class InMemorySessionFactStore {
     else this.restore(before, { by: by.by, at: by.at, after });
   }
 
-  /** Makes a fact valid again, whatever ended it; dispatches after `by.after` may close it. Its corrections end. */
+  /** Makes a fact valid again, whatever ended it; dispatches after `by.after` may close it. Corrections and other answers end. */
   restore(fact: SessionFact, by: Restored): void {
     const isOf = (stored: SessionFact) => stored.sourceSequence === fact.sourceSequence;
     for (const saying of this.#alike(fact))
       if (isOf(saying.fact) || saying.fact.retracted !== undefined)
-        this.#reopen(saying, isOf(saying.fact) ? by : undefined);
+        // Commands come in order: the next answer ends this one, whatever dispatches there are.
+        this.#reopen(saying, isOf(saying.fact) && saying.fact.answer === undefined ? by : undefined);
+    const ends = this.answersInstead(fact.ref).flatMap(({ ref = '' }) => this.#refs.get(ref) ?? []);
     for (const saying of this.#groups.get(groupName(fact)) ?? []) {
       const { fact: stored } = saying;
       const isOwn = isOf(stored);
       if (isOwn && isRemoved(stored))
         for (const { id, ...ended } of stored.ends ?? []) this.end(id, closingFor(stored, ended));
-      if (isOwn && stored.corrects === fact.id) {
-        const { restored: _, ...correction } = stored;
-        saying.fact = correction;
-        this.#close(saying, {
-          sequence: by.after,
-          at: by.at,
-          ...(fact.ref && { ended: replacedBy(fact.ref) }),
-        });
-      }
+      if (isOwn && stored.corrects === fact.id) ends.push(saying);
+    }
+    for (const saying of ends) {
+      const { restored: _, ...other } = saying.fact;
+      saying.fact = other;
+      this.#close(saying, {
+        sequence: by.after,
+        at: by.at,
+        ...(fact.ref && { ended: replacedBy(fact.ref) }),
+      });
     }
     if (!this.#holds(fact)) this.#put({ ...fact, restored: by });
+  }
+
+  /** Returns the answers that hold instead of one that another answer has replaced. */
+  answersInstead(ref: string | undefined): readonly SessionFact[] {
+    const earlier = this.#refs.get(ref ?? '')?.fact.answer;
+    return this.statements().filter(
+      ({ ref: other, answer }) =>
+        other !== ref &&
+        answer?.task === earlier?.task &&
+        earlier?.questions.every((question) => answer?.questions.includes(question)),
+    );
   }
 
   #reopen(saying: Saying, restored: Restored | undefined): void {

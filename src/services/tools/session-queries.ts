@@ -71,7 +71,8 @@ export function createSessionQueries({
           `${id} has ended: say or answer it again, or "throughline restore ${id}" before you correct it`,
           { id },
         );
-      const refusal = heldFrom(person, before);
+      const ends = type === 'fact.restored' ? factsOf(state).answersInstead(before.ref) : [];
+      const [refusal] = [before, ...ends].flatMap((fact) => heldFrom(person, fact) ?? []);
       if (refusal !== undefined) return refuse('conflict', refusal, { id });
       if (state.charter.archived !== undefined) return refuseArchived(state);
       const data = {

@@ -30,6 +30,7 @@ function commandsOn(stated: StatedSession) {
     retract: (id: string) => queries['tool.fact-retract']({ session, id, ...PERSON }),
     correct: (id: string, text: string) => queries['tool.fact-correct']({ session, id, text, ...PERSON }),
     restore: (id: string) => queries['tool.fact-restore']({ session, id, ...PERSON }),
+    restoreAsAgent: (id: string) => queries['tool.fact-restore']({ session, id, by: 'claude' }),
   };
 }
 
@@ -237,6 +238,29 @@ describe('what a person does to a statement', () => {
     expect(await session.holds()).toEqual(['M1 Use moment', 'M2 Use dayjs']);
     await session.says('Use luxon', { replaces: ['M1', 'M2'] });
     expect(await session.holds()).toEqual(['M3 Use luxon']);
+  });
+});
+
+describe('an answer that another one replaced', () => {
+  it('ends that one when it is restored, and an agent takes no answer of a person away', async () => {
+    const session = new StatedSession();
+    const answered = (ref: string, answer: string, agent?: true) =>
+      session.log.append('demo' as Token, {
+        ...{ v: EVENT_VERSION, type: 'question.answered', at: timeOf(1) },
+        data: { ref, task: '1', questions: ['Tabs?'], answer, by: 'ann', ...(agent && { agent }) },
+      });
+    await answered('N1', 'Yes', true);
+    await answered('N2', 'No');
+    await answered('N3', 'Both');
+    const { restore, restoreAsAgent } = commandsOn(session);
+    await expect(restoreAsAgent('N1')).rejects.toMatchObject({ code: 'conflict' });
+    await restore('N1');
+    expect(await session.holds()).toEqual(['N1 Tabs? Yes']);
+    await restore('N3');
+    expect(await session.holds()).toEqual(['N3 Tabs? Both']);
+    expect(await session.ended()).toEqual(['N1 replaced by N3', 'N2 replaced by N3']);
+    await answered('N4', 'None');
+    expect(await session.holds()).toEqual(['N4 Tabs? None']);
   });
 });
 
