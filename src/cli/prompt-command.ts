@@ -49,7 +49,6 @@ export function promptCommand(program: Command): void {
     .choice('--tags <tag...>', 'only facts with one of these', FACT_TAGS)
     .option('--max-facts <n>', 'maximum number of facts (default: as many as fit)', wholeNumber(0, 1000))
     .option('--max-files <n>', 'maximum number of likely files (default: 10)', wholeNumber(0, 50))
-    .option('--open <path...>', 'files that are open: they and their neighbours are likelier')
     .option(
       '--room <tokens>',
       'tokens that the prompt may have (default: by its kind)',
@@ -115,11 +114,11 @@ export function promptCommand(program: Command): void {
 
 async function requestOf(session: string, options: CompileOptions): Promise<CompileRequestInput> {
   const { kind, task: taskId, prompt: taskPrompt, role, tags, maxFacts, after, asOf } = options;
-  const { maxLearnings, maxTokens, project, learningsAsOf, maxFiles, open: files } = options;
+  const { maxLearnings, maxTokens, project, learningsAsOf, maxFiles } = options;
   const { room: inputTokens, answer: outputTokens } = options;
   const hasBudget = inputTokens !== undefined || outputTokens !== undefined;
   const chosen = {
-    ...{ maxLearnings, project, learningsAsOf, maxTokens, maxFiles, hints: files && { files } },
+    ...{ maxLearnings, project, learningsAsOf, maxTokens, maxFiles },
     explain: options.explain === true && options.json === true,
     include: options.explain ? [...EXPLAINED] : undefined,
     budget: hasBudget ? { inputTokens, outputTokens } : undefined,

@@ -19,21 +19,13 @@ const taskPrompt = untrimmed(200_000).describe(
   'The task of the agent. Its words select facts, files and learnings.',
 );
 
-const hintedPath = untrimmed(1024);
-
 const fileFields = {
   maxFiles: between(0, 50)
     .default(DEFAULT_MAX_FILES)
     .describe('Maximum number of files that the task will likely touch.'),
-  hints: object('Files and folder that the agent works in; related files rank higher.', {
-    files: z
-      .array(hintedPath)
-      .max(50, 'must be at most 50 files')
-      .optional()
-      .describe('Files that are open, relative to the project or absolute.'),
-    cwd: hintedPath.optional().describe('The folder in which the agent works.'),
+  hints: object('What the caller sees where the agent works.', {
     missing: z
-      .array(hintedPath)
+      .array(untrimmed(1024))
       .max(50, 'must be at most 50 files')
       .optional()
       .describe('Files of a reply that do not exist where the agent works.'),

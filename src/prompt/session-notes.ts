@@ -137,7 +137,6 @@ export function memoryOf(state: SessionState, query: MemoryAsked, room: number, 
   const { files: known, similar } = recall(past, {
     ...{ text, explain: query.explain },
     maxFiles: Math.max(maxFiles, CONSIDERED),
-    ...{ open: hints?.files, folder: hints?.cwd },
   });
   const { missing = [] } = hints ?? {};
   const candidates = known
@@ -155,7 +154,7 @@ export function memoryOf(state: SessionState, query: MemoryAsked, room: number, 
   const covering = coveringTasks(past, candidates, text, (work) =>
     index.ofWork(work).some(({ isSummary, fact }) => isSummary && !isAside(fact.object)),
   );
-  const paths = [...likely.map(({ path }) => path), ...(hints?.files ?? []), ...queryPaths(text), ...changed];
+  const paths = [...likely.map(({ path }) => path), ...queryPaths(text), ...changed];
   const branch = index.ofTask(taskId).find(({ fact }) => fact.relation === RELATIONS.branch)?.fact.object;
   const here = { branch: query.branch ?? branch, ...(taskId !== '' && { task: taskId, paths }) };
   const closeness = closenessTo(words, text);
@@ -163,7 +162,7 @@ export function memoryOf(state: SessionState, query: MemoryAsked, room: number, 
     ...query,
     ...{ room, work: covering, lasting: MAX_LASTING, here },
     closeness,
-    ...{ files: likely.map(({ path }) => path), open: hints?.files, besideLedger: true },
+    ...{ files: likely.map(({ path }) => path), besideLedger: true },
     similar: new Map([...similar].reverse().map(({ task, similarity }) => [task, similarity])),
   });
   const facts = recordOf(NOTE_SECTIONS, (): RankedFact[] => []);

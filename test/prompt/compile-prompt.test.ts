@@ -289,20 +289,6 @@ describe('the likely files of a prompt', () => {
     expect(files('router cookie', { maxFiles: 0 })).toEqual([]);
   });
 
-  it('hints raise what they touch, and name no file that the session does not know', () => {
-    const hints = { files: ['/home/me/project/src/router.ts', 'src/unknown.ts'] };
-    const { files: hinted = [] } =
-      compilePrompt(LONG, request({ taskPrompt: 'make it better', hints, explain: true })).considered ?? {};
-    expect(hinted[0]?.path).toBe('src/router.ts');
-    expect(hinted.map(({ path }) => path)).not.toContain('src/unknown.ts');
-    const docs = (hints?: CompileRequestInput['hints']) =>
-      compilePrompt(
-        LONG,
-        request({ taskPrompt: 'make it better', hints, explain: true }),
-      ).considered?.files.some(({ path }) => path === 'docs/router.md');
-    expect([docs(), docs({ cwd: '/home/me/project/docs' })]).toEqual([false, true]);
-  });
-
   it('offers no file that does not exist where the agent works, and a line that names one says so', () => {
     const state = stateAfter(
       recorded(1, said('1', 'parse cookies', 'src/cookie.ts', 'test/cookie.test.ts')),

@@ -36,8 +36,6 @@ const asked = {
   maxFiles: fc.nat(12),
   explain: fc.boolean(),
   hints: fc.constantFrom<CompileRequestInput['hints']>(undefined, {
-    files: ['src/3.ts'],
-    cwd: 'src',
     missing: ['src/4.ts'],
   }),
   budget: fc.constantFrom(undefined, { inputTokens: 1200 }, { inputTokens: 5000 }),

@@ -40,7 +40,6 @@ export interface FactsAsked {
   /** True to fill up to `maxFacts` with the facts that fit the task a little, then the newest. */
   readonly byRecency?: boolean | undefined;
   readonly files: readonly string[];
-  readonly open?: readonly string[] | undefined;
   /**
    * True if the answer is shown beside the task's ledger and likely files. Then the task's own decisions, conventions
    * and explicit facts are included, which the ledger lacks; file changes are not, unless requested by `tags`; and
@@ -197,12 +196,10 @@ function ranksOf(
   return ranks;
 }
 
-/** Returns the files whose facts matter, best first: open ones, those that the task names, likely ones. */
-function leadsFrom({ text, open = [], files }: FactsAsked, index: FactIndex): Lead[] {
+/** Returns the files whose facts matter, best first: those that the task names, likely ones. */
+function leadsFrom({ text, files }: FactsAsked, index: FactIndex): Lead[] {
   const words = queryPaths(text);
-  const found = [...open, ...words].flatMap(
-    (path) => endOf(path, (end) => index.ofFile(end).length > 0) ?? [],
-  );
+  const found = words.flatMap((path) => endOf(path, (end) => index.ofFile(end).length > 0) ?? []);
   const meant = new Set([...found, ...files.filter((path) => isNamed(path, words))]);
   const likely = files.filter((path) => !meant.has(path) && !BUSY.has(fileClass(path)));
   return [

@@ -15,10 +15,6 @@ import { MAX_QUERY, MAX_TOKENS, plainWords, queryTokens, rarity } from './tokens
 export interface FileQuery {
   readonly text: string;
   readonly maxFiles: number;
-  /** Open files, relative to the project or absolute. */
-  readonly open?: readonly string[] | undefined;
-  /** Working folder, relative or absolute. */
-  readonly folder?: string | undefined;
   readonly explain?: boolean | undefined;
 }
 
@@ -49,9 +45,7 @@ const WEIGHTS = {
   recency: 0.2,
   uses: 0.29,
   class: 0.084,
-  open: 2.8,
-  openFolder: 0.8,
-  folder: 2,
+  namedPath: 2.8,
 } as const;
 
 /** Below this likeness the most similar result shares hardly more than a chance word. */
@@ -64,7 +58,7 @@ const MAX_TASKS = 3;
 const CLASS_PRIOR = 4;
 const MAX_CLASS = 6;
 
-const EVIDENCE = ['similar', 'path', 'named', 'hints'] as const;
+const EVIDENCE = ['similar', 'path', 'named'] as const;
 type Evidence = (typeof EVIDENCE)[number];
 
 /** The contribution of each reason to the raw score: evidence, recency, number of uses and class. */
@@ -77,7 +71,7 @@ interface SimilarTask {
 }
 
 interface Recalled {
-  /** Best first, then by path. Empty without evidence from words, similar results, names or hints. */
+  /** Best first, then by path. Empty without evidence from words, similar results or names. */
   readonly files: readonly LikelyFile[];
   readonly similar: readonly SimilarTask[];
 }
@@ -85,15 +79,13 @@ interface Recalled {
 export function recall(past: PastResults, query: FileQuery): Recalled {
   const { text } = query;
   const words = queryTokens(text);
-  if (past.fileCount === 0 || (words.length === 0 && !query.open?.length && !query.folder))
-    return { files: [], similar: [] };
+  if (past.fileCount === 0 || words.length === 0) return { files: [], similar: [] };
   const { similar, touched } = similarResults(past, words);
   const scores = new Scores(past, query.explain === true);
   addSimilar(scores, similar);
   addPaths(scores, words);
   addNames(scores, text);
   addNamedPaths(scores, text);
-  addHints(scores, query);
   const classes = classScores(past, touched);
   const best = scores.best(query.maxFiles, classes);
   const tasks = tasksOf(past, similar, best);
@@ -228,24 +220,7 @@ function addNamedPaths(scores: Scores, text: string): void {
   const { past } = scores;
   const isKnown = (path: string) => (past.uses[past.paths.idOf(path) ?? -1] ?? 0) > 0;
   const named = queryPaths(text).flatMap((word) => past.paths.idOf(endOf(word, isKnown) ?? '') ?? []);
-  for (const id of new Set(named)) scores.add(id, WEIGHTS.open, 'named');
-}
-
-function addHints(scores: Scores, { open = [], folder = '' }: FileQuery): void {
-  if (open.length === 0 && folder === '') return;
-  const { past } = scores;
-  const { paths } = past.paths;
-  const isKnown = (path: string) => (past.uses[past.paths.idOf(path) ?? -1] ?? 0) > 0;
-  const files = open.flatMap((path) => past.paths.idOf(endOf(path, isKnown) ?? '') ?? []);
-  for (const id of new Set(files)) scores.add(id, WEIGHTS.open, 'hints');
-  const folderOf = (path = '') => path.slice(0, Math.max(0, path.lastIndexOf('/')));
-  const beside = new Set(files.map((id) => folderOf(paths[id])));
-  const holdsFiles = (end: string) => paths.some((path) => path.startsWith(`${end}/`) && isKnown(path));
-  const within = endOf(folder, holdsFiles);
-  for (const [id, path] of paths.entries()) {
-    if (beside.has(folderOf(path))) scores.add(id, WEIGHTS.openFolder, 'hints');
-    if (within !== undefined && path.startsWith(`${within}/`)) scores.add(id, WEIGHTS.folder, 'hints');
-  }
+  for (const id of new Set(named)) scores.add(id, WEIGHTS.namedPath, 'named');
 }
 
 function knownOf(past: PastResults, ids: readonly number[]): readonly number[] {

@@ -107,8 +107,8 @@ describe('the files that lead to facts', () => {
   it.each([
     ['named by its path', 'src/store.ts', { text: 'Change src/store.ts' }],
     ['named by its name', 'src/store.ts', { text: 'Change store.ts', files: ['src/store.ts'] }],
-    ['open', 'src/store.ts', { text: 'go on', open: ['/home/me/project/src/store.ts'] }],
-    ['open, from here', 'src/store.ts', { text: 'go on', open: ['./src/store.ts'] }],
+    ['named from the root', 'src/store.ts', { text: 'Change /home/me/project/src/store.ts' }],
+    ['named from here', 'src/store.ts', { text: 'Change ./src/store.ts' }],
     ['a named manifest', 'package.json', { text: 'Sort package.json' }],
   ])('findings and conventions on a file take all places where it is %s', (_, file, overrides) => {
     const { chosen } = rankFacts(busy(file), asked(overrides));

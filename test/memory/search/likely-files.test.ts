@@ -35,14 +35,6 @@ describe('likely files', () => {
     expect(paths('what does package json say')[0]).toBe('package.json');
   });
 
-  it('open files, their neighbours and the folder of work come before others that fit as well', () => {
-    expect(paths('improve it')[0]).not.toBe('docs/middleware.md');
-    expect(paths('improve it', { open: ['docs/middleware.md'] })[0]).toBe('docs/middleware.md');
-    const within = paths('improve it', { folder: 'src/router/' });
-    expect(within.slice(0, 2).sort()).toEqual(['src/router/match.ts', 'src/router/tree.ts']);
-    expect(paths('fix empty cookies', { folder: 'docs' })[0]).toBe('src/http/cookie.ts');
-  });
-
   it('files that say the same come in the order of their paths', () => {
     const past = pastOf(['1', 'one thing', 'b.ts', 'a.ts', 'c.ts']);
     const found = recall(past, { text: 'one thing', maxFiles: 2 }).files;

@@ -83,7 +83,7 @@ describe('what is kept of a prompt', () => {
 
   it.each([
     ['long texts', { taskPrompt: 'x'.repeat(200_000), systemPrompt: 'é'.repeat(200_000) }],
-    ['many long paths', { hints: { files: Array.from({ length: 50 }, () => '漢'.repeat(1024)) } }],
+    ['many long paths', { hints: { missing: Array.from({ length: 50 }, () => '漢'.repeat(1024)) } }],
   ])('what is kept of a request is bounded: %s', (_, more) => {
     const trace = kept(more);
     expect(Buffer.byteLength(JSON.stringify(trace))).toBeLessThan(40_000);

@@ -2768,12 +2768,8 @@ class RetentionSetReply(TypedDict):
 
 
 class DispatchRequestHints(TypedDict):
-    """Files and folder that the agent works in; related files rank higher."""
+    """What the caller sees where the agent works."""
 
-    files: NotRequired[list[str]]
-    """Files that are open, relative to the project or absolute."""
-    cwd: NotRequired[str]
-    """The folder in which the agent works."""
     missing: NotRequired[list[str]]
     """Files of a reply that do not exist where the agent works."""
 
@@ -2803,7 +2799,7 @@ class DispatchRequest(TypedDict):
     max_files: NotRequired[int]
     """Maximum number of files that the task will likely touch."""
     hints: NotRequired[DispatchRequestHints]
-    """Files and folder that the agent works in; related files rank higher."""
+    """What the caller sees where the agent works."""
     budget: NotRequired[DispatchRequestBudget]
     """Token budget of prompt and answer. Default: the settings of the session."""
     max_tokens: NotRequired[int]
@@ -2839,12 +2835,8 @@ class DispatchRequest(TypedDict):
 
 
 class IterationRequestHints(TypedDict):
-    """Files and folder that the agent works in; related files rank higher."""
+    """What the caller sees where the agent works."""
 
-    files: NotRequired[list[str]]
-    """Files that are open, relative to the project or absolute."""
-    cwd: NotRequired[str]
-    """The folder in which the agent works."""
     missing: NotRequired[list[str]]
     """Files of a reply that do not exist where the agent works."""
 
@@ -2874,7 +2866,7 @@ class IterationRequest(TypedDict):
     max_files: NotRequired[int]
     """Maximum number of files that the task will likely touch."""
     hints: NotRequired[IterationRequestHints]
-    """Files and folder that the agent works in; related files rank higher."""
+    """What the caller sees where the agent works."""
     budget: NotRequired[IterationRequestBudget]
     """Token budget of prompt and answer. Default: the settings of the session."""
     max_tokens: NotRequired[int]
@@ -2912,12 +2904,8 @@ class IterationRequest(TypedDict):
 
 
 class SessionStartRequestHints(TypedDict):
-    """Files and folder that the agent works in; related files rank higher."""
+    """What the caller sees where the agent works."""
 
-    files: NotRequired[list[str]]
-    """Files that are open, relative to the project or absolute."""
-    cwd: NotRequired[str]
-    """The folder in which the agent works."""
     missing: NotRequired[list[str]]
     """Files of a reply that do not exist where the agent works."""
 
@@ -2947,7 +2935,7 @@ class SessionStartRequest(TypedDict):
     max_files: NotRequired[int]
     """Maximum number of files that the task will likely touch."""
     hints: NotRequired[SessionStartRequestHints]
-    """Files and folder that the agent works in; related files rank higher."""
+    """What the caller sees where the agent works."""
     budget: NotRequired[SessionStartRequestBudget]
     """Token budget of prompt and answer. Default: the settings of the session."""
     max_tokens: NotRequired[int]
