@@ -5,7 +5,6 @@ import { readdir, readFile } from 'node:fs/promises';
 
 /** In the command line. */
 export const IN_COMMAND_LINE = [
-  '@agentclientprotocol/sdk',
   '@hono/node-server',
   '@modelcontextprotocol/core',
   '@modelcontextprotocol/server',

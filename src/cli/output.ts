@@ -82,24 +82,21 @@ export async function confirmed(
 }
 
 /** Returns true if the person at the terminal says yes; without a terminal no one does. @throws Interrupted by Ctrl-C */
-export async function agreed(question: string, signal?: AbortSignal): Promise<boolean> {
-  if (!canAsk() || signal?.aborted) return false;
+export async function agreed(question: string): Promise<boolean> {
+  if (!canAsk()) return false;
   // Loaded here: hooks start without it.
   const { createInterface } = await import('node:readline/promises');
   // Not as a terminal: Ctrl-C stays a signal, by which the whole command ends.
   const lines = createInterface({ input: process.stdin, output: process.stderr, terminal: false });
   const ended = new AbortController();
   const onSignal = () => ended.abort();
-  signal?.addEventListener('abort', onSignal);
   process.once('SIGINT', onSignal);
   lines.once('close', onSignal);
   try {
     return /^\s*y(es)?\s*$/i.test(await lines.question(question, { signal: ended.signal }));
   } catch {
-    if (signal?.aborted) return false;
     throw new Interrupted(130);
   } finally {
-    signal?.removeEventListener('abort', onSignal);
     process.off('SIGINT', onSignal);
     lines.close();
   }

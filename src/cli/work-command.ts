@@ -8,18 +8,14 @@ import { kindOf } from '../contracts/kinds.js';
 import { type Token, token } from '../contracts/names.js';
 import { defined } from '../shared/collections.js';
 import { clipText, counted, quoted, shellWord, withoutCredentials } from '../shared/text.js';
-import type { OnPermission } from '../work/acp-agent.js';
 import type { RunOutcome, RunPlanEvent, RunSummary, TaskSummary } from '../work/run-types.js';
 import type { AskedQuestion } from '../work/task-step.js';
 import type { Command, Flags, Numbers, Texts } from './cli-command.js';
 import { type Cli, cliOf, note, out, sessionHere, withClient } from './command-context.js';
 import { dollars, duration, wholeNumber } from './option-parsers.js';
-import { agreed, canAsk, Interrupted } from './output.js';
+import { Interrupted } from './output.js';
 import { usualPlan } from './plan-command.js';
 import { onFirstSignal } from './signals.js';
-
-/** Begins the name of an agent that speaks the Agent Client Protocol. */
-const ACP = 'acp:';
 
 interface WorkOptions
   extends Flags<'tick' | 'again' | 'json'>,
@@ -29,7 +25,6 @@ interface WorkOptions
   readonly reviewer?: string;
   readonly maxRounds: number;
   readonly timeout: number;
-  readonly onPermission: 'allow' | 'reject' | 'ask';
   readonly env?: string[];
 }
 
@@ -41,8 +36,7 @@ export function workCommand(program: Command): void {
         'is done, a person is needed, or a limit is reached. After an interruption, start it again: it continues at the next\n' +
         'step.\n\n' +
         'An agent is a shell command. It reads its prompt on standard input, or from the file at {prompt_file} in the command,\n' +
-        'and ends its answer with a result block. After "acp:" the command speaks the Agent Client Protocol instead, as\n' +
-        '"acp:gemini --acp" does. Exit codes: 0 done, 1 failed, 3 a person is needed, 4 a limit.',
+        'and ends its answer with a result block. Exit codes: 0 done, 1 failed, 3 a person is needed, 4 a limit.',
     )
     .option('--plan <file>', 'the plan (default: with --session its own, else the one at a usual place)')
     .option('-s, --session <name>', 'session (default: the one that agents in this folder use)')
@@ -61,7 +55,6 @@ export function workCommand(program: Command): void {
     )
     .option('--max-tokens <n>', 'start no call after so many tokens, as reported by agents', wholeNumber(1))
     .option('--max-cost <dollars>', 'the same for their cost', dollars)
-    .choice('--on-permission <what>', 'answer to an acp: agent', ['allow', 'ask', 'reject'], 'reject')
     .option('--again', 'give each task that was given up one more step')
     .option('--env <name...>', 'variables that agents and checks may see; names alone')
     .option('--json', 'print what happens as JSON, an object a line; the last has the summary')
@@ -74,8 +67,6 @@ export function workCommand(program: Command): void {
       const cli = cliOf(command);
       if (options.reviewer === undefined && options.check === undefined)
         throw usageError('nothing would approve the work: give --reviewer, --check, or both');
-      if (options.onPermission === 'ask' && !canAsk())
-        throw usageError('--on-permission ask: no person is at a terminal here; use reject or allow');
       const summary = await work(cli, options);
       process.exitCode = EXIT_CODES[summary.outcome];
     });
@@ -95,12 +86,6 @@ async function work(cli: Cli, options: WorkOptions): Promise<RunSummary> {
   const variables = workEnvironment(cli.config.env, env, cli.server);
   const folder = openRunFolder(stateDirOf(cli.config.env), process.cwd(), session);
   const place = { env: variables, folder };
-  const permission = options.onPermission === 'ask' ? askingPerson() : options.onPermission;
-  const agentOf = async (command: string) => {
-    if (!command.startsWith(ACP)) return commandAgent(command, place);
-    const { acpAgent } = await import('../work/acp-agent.js');
-    return acpAgent(command.slice(ACP.length).trim(), place, permission);
-  };
   const interrupt = interruption();
   const tell = (event: RunPlanEvent) => {
     const line = json ? JSON.stringify(event) : eventLine(event);
@@ -114,8 +99,8 @@ async function work(cli: Cli, options: WorkOptions): Promise<RunSummary> {
     const given = {
       ...{ session, isGuessed, directory: process.cwd(), run: folder },
       ...defined({ plan, project, maxTokens: options.maxTokens, maxCost: options.maxCost }),
-      implementer: await agentOf(options.implementer),
-      ...(options.reviewer !== undefined && { reviewer: await agentOf(options.reviewer) }),
+      implementer: commandAgent(options.implementer, place),
+      ...(options.reviewer !== undefined && { reviewer: commandAgent(options.reviewer, place) }),
       ...(options.check !== undefined && { check: commandCheck(options.check, place) }),
       ...{ tick: options.tick === true, again: options.again === true },
       ...{ maxRounds: options.maxRounds, timeoutMs: options.timeout },
@@ -149,29 +134,6 @@ function unwrittenFiles(folder: string, git: typeof import('../agents/hooks/turn
     if (since === undefined || Object.values(since).some((files) => files.length > 0)) return undefined;
     isSaid = true;
     return `${event.task}: the result names ${event.files[0]}, but git shows no change: the agent's sandbox may not allow writing; allow it in the command, as "codex exec --sandbox workspace-write -" does`;
-  };
-}
-
-/**
- * Asks at the terminal for each request, one after the other. A permission is for this very request, and this run: one that
- * does not say what is done is asked for each time.
- */
-function askingPerson(): OnPermission {
-  const allowed = new Set<string>();
-  let before: Promise<unknown> = Promise.resolve();
-  return (request, signal) => {
-    const ask = async () => {
-      if (allowed.has(request)) return true;
-      note(`-- the agent asks for permission:\n${request}`);
-      const isAllowed = await agreed('-- allow this, and nothing else? (y/N) ', signal);
-      const { rawInput, content } = JSON.parse(request);
-      const isSaid = Object.keys(rawInput ?? {}).length > 0 || content?.length > 0;
-      if (isAllowed && isSaid) allowed.add(request);
-      return isAllowed;
-    };
-    const answer = before.then(ask).catch(() => false);
-    before = answer;
-    return answer;
   };
 }
 

@@ -8,7 +8,7 @@ import { resultAmongLines, withLines } from '../memory/traces/labelled-lines.js'
 import { idsIn, withShownOnly } from '../memory/traces/shown-statements.js';
 import { defined } from '../shared/collections.js';
 import { isObject, jsonOf, shellWord } from '../shared/text.js';
-import { type GroupEnd, type GroupInput, runGroup } from './process-group.js';
+import { type GroupEnd, runGroup } from './process-group.js';
 import type { RunFolder } from './run-folder.js';
 import type { Agent, AgentAnswer, AgentRole, Check, CheckCall } from './run-types.js';
 
@@ -53,10 +53,10 @@ export function commandCheck(command: string, place: CommandPlace): Check {
   return Object.assign(check, { command });
 }
 
-export async function logged(
+async function logged(
   command: string,
   { name, session, directory, signal }: Pick<CheckCall, 'name' | 'session' | 'directory' | 'signal'>,
-  input: GroupInput,
+  input: string,
   { folder, env }: CommandPlace,
   more: Readonly<Record<string, string>> = {},
 ): Promise<GroupEnd> {
@@ -75,7 +75,7 @@ export async function logged(
   }
 }
 
-export async function faultOf({ code, signal, stderr, fault }: GroupEnd): Promise<string | undefined> {
+async function faultOf({ code, signal, stderr, fault }: GroupEnd): Promise<string | undefined> {
   if (code === 0) return undefined;
   const how = fault ?? (signal === null ? `ended with code ${code}` : `ended by ${signal}`);
   const words = await lastWords(stderr);
@@ -83,7 +83,7 @@ export async function faultOf({ code, signal, stderr, fault }: GroupEnd): Promis
 }
 
 /** @throws ThroughlineError `config_invalid` for a command that could not be started */
-export async function requireStarted(what: string, command: string, end: GroupEnd): Promise<void> {
+async function requireStarted(what: string, command: string, end: GroupEnd): Promise<void> {
   const { code, stdout, stderr, fault } = end;
   if (fault === undefined && !(NOT_STARTED.has(code) && stdout.trim() === '')) return;
   const why = fault ?? (await lastWords(stderr));
@@ -162,11 +162,10 @@ function foundIn(values: readonly unknown[]) {
   return found;
 }
 
-/** Returns the tokens of a usage, as command lines name them or the draft of the Agent Client Protocol; 0 if it has none. */
-export function tokensIn(usage: Readonly<Record<string, unknown>>): number {
-  const number = (name: string, inCamelCase: string) => Number(usage[name] ?? usage[inCamelCase]) || 0;
-  const parts = number('input_tokens', 'inputTokens') + number('output_tokens', 'outputTokens');
-  return number('total_tokens', 'totalTokens') || parts;
+/** Returns the tokens of a usage, as command lines name them; 0 if it has none. */
+function tokensIn(usage: Readonly<Record<string, unknown>>): number {
+  const number = (name: string) => Number(usage[name]) || 0;
+  return number('total_tokens') || number('input_tokens') + number('output_tokens');
 }
 
 /** A line of tokens at the end is not of the message. */

@@ -1,12 +1,8 @@
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
-import type { Readable, Writable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { messageOf } from '../contracts/errors.js';
 import { withinDeadline } from '../shared/deadlines.js';
-
-/** Text for the standard input of a command, or a function that talks with the command over its standard streams. */
-export type GroupInput = string | ((stdin: Writable, stdout: Readable) => void);
 
 interface GroupCommand {
   readonly command: string;
@@ -15,7 +11,7 @@ interface GroupCommand {
   /** Marks the processes of the command: see `CALL_MARK`. */
   readonly mark: string;
   /** Standard input. Default: empty. */
-  readonly input?: GroupInput;
+  readonly input?: string;
   /** Ends the call with SIGTERM, and with SIGKILL five seconds later, even if the shell itself has already ended. */
   readonly signal: AbortSignal;
   /** Called with each chunk of output. An exception ends the call and is rethrown afterwards. */
@@ -96,8 +92,7 @@ export function runGroup(options: GroupCommand): Promise<GroupEnd> {
     child.stderr?.on('data', reading(stderr));
     // A command may end without reading its input.
     child.stdin?.on('error', () => {});
-    if (typeof input === 'string') child.stdin?.end(input);
-    else if (child.stdin !== null && child.stdout !== null) input(child.stdin, child.stdout);
+    child.stdin?.end(input);
     if (signal.aborted) stop();
     else signal.addEventListener('abort', stop, { once: true });
   });

@@ -195,7 +195,6 @@ const EXCLUSIVE: readonly (readonly [name: string, folder: string])[] = [
   ['@opentelemetry/api', 'engine/monitoring'],
   ['@opentelemetry/sdk-node', 'engine/monitoring'],
   ['@modelcontextprotocol/server', 'agents'],
-  ['@agentclientprotocol/sdk', 'work'],
   ['preact', 'page'],
   ['@preact/signals', 'page'],
   ['hono', 'services'],

@@ -50,7 +50,7 @@ const opencodeConfig = (url) => ({
  * `files` (path → text) stand there before we come; `args` of a run; `tools` write a file, run a command, report a result
  * through the MCP server, and hand out a task; `wait`: replies of the main agent until its sub-agent has ended;
  * `subAgent`: the name of that agent; `returned`: how it ends its work; `cannot`: checks that do not hold, each with why.
- * `work`: its command for `throughline work`; `acp`: the one that speaks the Agent Client Protocol.
+ * `work`: its command for `throughline work`.
  * `recordings`: where the client keeps what was said, with the names of our tools.
  * `plugin`: its commands that check and install our package from the root of this repository.
  */
@@ -124,7 +124,6 @@ export const CLIENTS = {
     package: '@google/gemini-cli@0.61',
     files: ({ home }) => ({ [join(home, '.gemini/settings.json')]: GEMINI_SETTINGS }),
     args: (prompt) => ['-m', 'gemini-2.5-flash', '--approval-mode', 'yolo', '-p', prompt],
-    acp: 'acp:gemini -m gemini-2.5-flash --acp',
     work: 'gemini -m gemini-2.5-flash --approval-mode yolo -p "$(cat {prompt_file})"',
     env: (url) => ({
       GEMINI_API_KEY: 'dummy',
@@ -155,7 +154,6 @@ export const CLIENTS = {
     package: '@github/copilot@1.0.102',
     files: () => ({}),
     args: (prompt) => ['--allow-all-tools', '-p', prompt],
-    acp: 'acp:COPILOT_ALLOW_ALL= copilot --acp',
     work: 'copilot --allow-all-tools -p "$(cat {prompt_file})"',
     env: (url) => ({
       ...{ COPILOT_PROVIDER_BASE_URL: `${url}/v1`, COPILOT_MODEL: 'scripted', COPILOT_OFFLINE: 'true' },
@@ -187,7 +185,6 @@ export const CLIENTS = {
       [join(home, '.config/opencode/opencode.json')]: JSON.stringify(opencodeConfig(url)),
     }),
     args: (prompt) => ['run', prompt],
-    acp: `acp:OPENCODE_PERMISSION='{"bash":"ask"}' opencode acp`,
     work: 'opencode run "$(cat {prompt_file})"',
     env: () => CERTIFICATES,
     tools: {

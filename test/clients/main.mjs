@@ -33,12 +33,8 @@ try {
     const folder = join(root, name);
     mkdirSync(folder);
     const { checks, recorded } = await tried({ name, client, program, folder, services });
-    for (const way of ['work', 'acp'].filter((each) => client[each] !== undefined)) {
-      const command = client[way];
-      checks.push(
-        ...(await worked({ name, client, command, program, folder: join(root, `${name}-${way}`), services })),
-      );
-    }
+    if (client.work !== undefined)
+      checks.push(...(await worked({ name, client, program, folder: join(root, `${name}-work`), services })));
     const faults = checks.filter(({ fault }) => fault !== undefined);
     failed += faults.length;
     for (const { what, fault } of faults) console.log(`FAIL  ${name}: ${what}\n      ${fault}`);

@@ -8,7 +8,6 @@ import { BIN, cleanEnv, cli } from '../support/cli.js';
 import { gitRepository } from '../support/git.js';
 import { startGuardedSystem } from '../support/guarded-system.js';
 import { folderOfFile } from '../support/of-file.js';
-import { onTerminal, PTY_MISSING } from '../support/pty.js';
 import { newSession, soon, systemOfFile } from '../support/system.js';
 
 /** `throughline work` with agents that are commands, as users run it. */
@@ -16,7 +15,6 @@ import { newSession, soon, systemOfFile } from '../support/system.js';
 const root = await folderOfFile();
 const system = await systemOfFile({ env: { THROUGHLINE_TASKS_ROOTS: root } });
 const AGENT = fileURLToPath(new URL('../support/scripted-agent.mjs', import.meta.url));
-const ACP_AGENT = fileURLToPath(new URL('../support/scripted-acp-agent.mjs', import.meta.url));
 const PLAN = '# Parser\n\n- [ ] T001 Write the lexer\n- [ ] T002 Write the parser (depends on T001)\n';
 
 async function project(script: Readonly<Record<string, readonly string[] | boolean>> = {}, text = PLAN) {
@@ -173,93 +171,6 @@ describe('throughline work', () => {
   ])('refuses %j', async (more, said) => {
     const { work } = await project();
     expect(await work(...more)).toMatchObject({ code: 2, stderr: expect.stringContaining(said) });
-  });
-});
-
-describe('throughline work with an agent of the Agent Client Protocol', () => {
-  async function acpProject(script: Readonly<Record<string, readonly string[] | boolean>> = {}) {
-    const made = await project(script, PLAN.split('\n').slice(0, 3).join('\n'));
-    const agent = ['--implementer', `acp:${process.execPath} ${ACP_AGENT} ${made.folder}`];
-    const work = (...more: readonly string[]) => made.work(...agent, ...more);
-    const written = (name: string) => readFile(join(made.folder, name), 'utf8').catch(() => '');
-    return { ...made, agent, written, args: [...made.args, ...agent], work };
-  }
-
-  it('works in the folder, sends an answer without a result back once, and counts tokens and cost', async () => {
-    const { folder, work, written, calls } = await acpProject({ 'T001 implementer': ['none', 'completed'] });
-    const { code, stdout, stderr } = await work();
-    expect({ code, stderr }).toMatchObject({ code: 0 });
-    expect(await calls()).toEqual(['T001 implementer', 'T001 implementer', 'T001 reviewer']);
-    expect(await written('cwd')).toBe(folder);
-    expect(stderr).toContain('the last message does not end in a result block');
-    expect(stdout).toMatch(/T001 {2}approved {2}1 round, 0 findings, 4,000 tokens, \$0\.50/);
-  });
-
-  it.each([
-    ['crash', 'ended with code 1: the model said: out of credit'],
-    ['limit', 'stopped by max_tokens; the last message does not end in a result block'],
-  ])('says why a call had no result after "%s"', async (turn, said) => {
-    const { work } = await acpProject({ 'T001 implementer': [turn] });
-    const { code, stderr } = await work();
-    expect({ code, stderr }).toMatchObject({ code: 0, stderr: expect.stringContaining(said) });
-  });
-
-  it('ends with code 2 where the program opens no session, and says why', async () => {
-    const { work } = await acpProject({ signedOut: true });
-    const { code, stderr } = await work();
-    expect({ code, stderr }).toMatchObject({ code: 2 });
-    expect(stderr).toMatch(
-      /--implementer "acp:.*" opens no session .*: ended with code 1: sign in first; run/,
-    );
-  });
-
-  it.each([
-    [[], 'reject'],
-    [['--on-permission', 'allow'], 'allow'],
-  ])('answers a request for permission with %j', async (more, choice) => {
-    const { work, written } = await acpProject({ 'T001 implementer': ['permit|npm test'] });
-    const { code, stderr } = await work(...more);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.not.stringContaining('No question') });
-    expect(await written('permissions')).toBe(`npm test: ${choice}_once\n`);
-  });
-
-  it.skipIf(PTY_MISSING !== undefined)(
-    'asks the person at the terminal for each request as a whole, and once for the same one',
-    async () => {
-      const script = { 'T001 implementer': ['permit|npm test|rm -rf ~|npm test|bare ls|bare rm'] };
-      const { args, env, folder, written } = await acpProject(script);
-      const plain = args.map((arg) => arg.replaceAll("'", '"'));
-      await using terminal = await onTerminal([...plain, '--on-permission', 'ask'], env, folder);
-      await terminal.shows('"command": "npm test"');
-      await terminal.shows('allow this, and nothing else?');
-      terminal.type('y\r');
-      await terminal.shows('"command": "rm -rf ~"');
-      await terminal.shows('allow this, and nothing else?');
-      terminal.type('n\r');
-      for (const answer of ['y', 'n']) {
-        await terminal.shows(/"rawInput": \{\}\s*\}\s*-- allow this, and nothing else\?/);
-        terminal.type(`${answer}\r`);
-      }
-      expect((await terminal.ended()).code).toBe(0);
-      expect(await written('permissions')).toBe(
-        'npm test: allow_once\nrm -rf ~: reject_once\nnpm test: allow_once\nbare ls: allow_once\nbare rm: reject_once\n',
-      );
-    },
-  );
-
-  it('cancels the turn at the timeout and at Ctrl-C', async () => {
-    const { work, written, args, env, folder, calls } = await acpProject({
-      'T001 implementer': ['wait', 'wait', 'completed'],
-    });
-    const late = await work('--timeout', '3s', '--max-rounds', '1');
-    expect(late).toMatchObject({ code: 4, stderr: expect.stringContaining('timed out after 3 s') });
-    expect(await written('cancelled')).toBe('1');
-    const child = started(args, env, folder);
-    await soon(async () => expect(await calls()).toHaveLength(2));
-    child.kill('SIGINT');
-    expect(await child.ended).toBe(130);
-    expect(await written('cancelled')).toBe('11');
-    expect((await work()).code).toBe(0);
   });
 });
 
