@@ -54,7 +54,6 @@ const dispatchResult = z.discriminatedUnion('status', [
 
 /** The reply of `dispatch-show`, which a publisher that waits gets as well. It says what became of a result. */
 export type DispatchResult = f.Output<typeof dispatchResult>;
-export type FactOfDispatch = f.Output<typeof recordedFact>;
 
 export const TIMELINE_KINDS = ['result', 'rejected', 'command', 'trace', 'prompt'] as const;
 export type TimelineKind = (typeof TIMELINE_KINDS)[number];

@@ -176,7 +176,7 @@ describe('the view of a timeline', () => {
     expect(await page.getByRole('button', { name: 'Results' }).getAttribute('aria-pressed')).toBe('true');
   });
 
-  it('a row opens what became of its result, with the facts and the way to the prompt after it', async () => {
+  it('a row opens its result, with the way to what holds of its task and to the prompt after it', async () => {
     await publish('opened', 'TAS-9', 'Wrote the lexer');
     await go('/s/opened/timeline');
     await rows().first().waitFor();
@@ -186,7 +186,9 @@ describe('the view of a timeline', () => {
     await page.keyboard.press('Enter');
     const details = page.getByRole('region', { name: 'Details of the entry' });
     await details.getByText('Wrote the lexer').first().waitFor();
-    await details.getByRole('heading', { name: /facts?$/ }).waitFor();
+    expect(await details.getByRole('link', { name: 'What holds of TAS-9' }).getAttribute('href')).toBe(
+      '/s/opened?text=TAS-9',
+    );
     expect(await details.getByRole('link', { name: 'Prompt after it' }).getAttribute('href')).toBe(
       '/s/opened/prompt?task=TAS-9&role=implementer&asOf=1',
     );

@@ -1,10 +1,8 @@
 import { useEffect, useRef } from 'preact/hooks';
-import type { FactOfDispatch, TimelineEntry } from '../../contracts/result-requests.js';
+import type { TimelineEntry } from '../../contracts/result-requests.js';
 import { Button, ButtonLink, Clock, Outcome, Pair, Pick, Tag, wholeTime } from '../components/fields.js';
-import { QueryView } from '../components/states.js';
 import { sessionHref, setParams } from '../route.js';
-import { useAsk } from '../use-ask.js';
-import { counted, hasPrompts, spaced } from '../words.js';
+import { counted, hasPrompts } from '../words.js';
 
 /** An entry on one line, or on two on a narrow screen. */
 export function EntryRow(props: {
@@ -50,7 +48,7 @@ function flowOf({ dispatch, sequence, facts, prompt }: TimelineEntry): string[] 
   ];
 }
 
-/** Details of an entry, with the facts of its result and links to prompts; another one is shown from its beginning. */
+/** Details of an entry, with links to prompts and to what holds of its task; another one is shown from its beginning. */
 export function EntryPanel({ session, entry }: { readonly session: string; readonly entry: TimelineEntry }) {
   const panel = useRef<HTMLElement>(null);
   useEffect(() => panel.current?.closest('.split-detail')?.scrollTo(0, 0), [entry.key]);
@@ -82,7 +80,6 @@ export function EntryPanel({ session, entry }: { readonly session: string; reado
           )}
         </dl>
         <Links session={session} entry={entry} />
-        {entry.dispatch === undefined ? null : <Result session={session} dispatch={entry.dispatch} />}
       </div>
     </section>
   );
@@ -105,78 +102,10 @@ function Links({ session, entry }: { readonly session: string; readonly entry: T
       <ButtonLink href={sessionHref(session, 'prompt', { ...of, asOf: sequence })}>
         Prompt after it
       </ButtonLink>
+      {task === undefined ? null : (
+        <ButtonLink href={sessionHref(session, 'session', { text: task })}>What holds of {task}</ButtonLink>
+      )}
       {entry.kind === 'rejected' ? <ButtonLink href={sessionHref(session)}>Body and retry</ButtonLink> : null}
     </p>
-  );
-}
-
-/** The facts, repairs or rejection of a result. */
-function Result({ session, dispatch }: { readonly session: string; readonly dispatch: number }) {
-  const query = useAsk('tool.dispatch-show', { session, dispatch, timeoutMs: 0 });
-  return (
-    <QueryView query={query} what="the result">
-      {(shown) => {
-        switch (shown.status) {
-          case 'recorded':
-            return (
-              <>
-                <h3>
-                  {counted(shown.facts.length, 'fact')}
-                  {shown.factsOmitted === undefined ? null : (
-                    <span class="quiet">, {shown.factsOmitted} beyond the limit</span>
-                  )}
-                </h3>
-                <ul class="fact-list">
-                  {shown.facts.map((fact) => (
-                    <FactLine key={`${fact.subject} ${fact.relation} ${fact.object}`} fact={fact} />
-                  ))}
-                </ul>
-                {shown.repairs === undefined ? null : (
-                  <>
-                    <h3>{counted(shown.repairs.length, 'repair')}</h3>
-                    <ul class="fact-list">
-                      {shown.repairs.map((repair) => (
-                        <li key={`${repair.kind} ${repair.field} ${repair.detail}`}>
-                          <code>{repair.field}</code> {spaced(repair.kind)}
-                          {repair.count === undefined ? null : `, ${counted(repair.count, 'time')}`}
-                          {repair.detail === undefined ? null : <span class="quiet"> {repair.detail}</span>}
-                        </li>
-                      ))}
-                    </ul>
-                  </>
-                )}
-              </>
-            );
-          case 'rejected':
-            return (
-              <dl class="pairs">
-                <Pair name="Why">
-                  {shown.reason} <code class="bad">{shown.code}</code>
-                </Pair>
-                {shown.fix === undefined ? null : <Pair name="Fix">{shown.fix}</Pair>}
-              </dl>
-            );
-          case 'repeated':
-            return <p class="quiet">A duplicate of an earlier result: it changed nothing.</p>;
-          case 'counted':
-            return <p class="quiet">It was recorded; newer results have replaced its facts.</p>;
-        }
-      }}
-    </QueryView>
-  );
-}
-
-function FactLine({ fact }: { readonly fact: FactOfDispatch }) {
-  return (
-    <li>
-      {fact.severity === undefined ? null : (
-        <>
-          <Tag tone={fact.severity === 'critical' ? 'bad' : 'warn'}>{fact.severity}</Tag>{' '}
-        </>
-      )}
-      <span class="fact-subject">{fact.subject}</span> <span class="quiet">{fact.relation}</span>{' '}
-      {fact.object}
-      {fact.fix === undefined ? null : <span class="quiet"> Fix: {fact.fix}</span>}
-    </li>
   );
 }
