@@ -23,14 +23,13 @@ import {
 import { closing, coloursOf, FACT_HEADINGS, factCells, showReply } from './show-reply.js';
 import { hookRemarks } from './unsent-command.js';
 
-type FactsOptions = Flags<'files' | 'json' | 'all'> & Texts<'text' | 'id'>;
+type FactsOptions = Flags<'json' | 'all'> & Texts<'id'>;
 
 const PAGE = 200;
 
 export function factsCommand(program: Command): void {
   const facts = onSession(program.command('facts')).description(
-    'Lists the facts of a session, oldest first, each whole on a line with its id. With --id it shows the history of a fact, with --files\n' +
-      'the files that results touched.',
+    'Lists the facts of a session, oldest first, each whole on a line with its id. With --id it shows the history of a fact.',
   );
   const fieldsIn = addFields(
     facts,
@@ -39,8 +38,7 @@ export function factsCommand(program: Command): void {
   facts
     .option('--all', 'also those that have ended, each with what ended it')
     .option('--id <id>', 'show this fact, its history and the prompts that showed it')
-    .option('--files', 'list the files that results touched')
-    .option('--json', 'one JSON array of facts; with --id or --files the whole reply')
+    .option('--json', 'one JSON array of facts; with --id the whole reply')
     .examples(
       'throughline facts demo',
       'throughline facts demo --relation must_fix issue',
@@ -48,14 +46,15 @@ export function factsCommand(program: Command): void {
       'throughline facts demo --all --json',
     )
     .action(async (_: string | undefined, options: FactsOptions, command: Command) => {
-      const { id: given, files, json, text, all = false } = options;
+      const { id: given, json, all = false } = options;
       const elsewhere = statementElsewhere(given);
       const cli = cliOf(command);
       const { session, id } = elsewhere ?? { session: await usualSession(cli, command), id: given };
-      if (id !== undefined || files) {
-        const name = id === undefined ? 'tool.file-list' : 'tool.fact-show';
-        const reply = await withClient(cli, (client) => client.send(name, { session, id, text }));
-        return json ? out(JSON.stringify(reply)) : print(cli, showReply(name, reply, coloursOf(cli)));
+      if (id !== undefined) {
+        const reply = await withClient(cli, ({ tools }) => tools.factShow({ session, id }));
+        return json
+          ? out(JSON.stringify(reply))
+          : print(cli, showReply('tool.fact-show', reply, coloursOf(cli)));
       }
       // Before the session is looked for: its first turn may still wait.
       if (!json) for (const remark of hookRemarks(cli)) note(`-- ${remark}`);

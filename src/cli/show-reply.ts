@@ -110,14 +110,6 @@ const RENDERERS: { readonly [Name in RequestName]?: Renderer<Name> } = {
     ),
   ],
   'tool.fact-correct': ({ fact, corrected }, pc) => [factLine(corrected, pc), factLine(fact, pc)],
-  'tool.file-list': ({ files }) =>
-    listed(
-      files.map(
-        ({ path, uses, tasks }) =>
-          `${quoted(path)}  ${counted(uses, 'result')}, tasks ${tasks.map(quoted).join(', ')}`,
-      ),
-      'no such files: results name them in files_modified',
-    ),
   'tool.snapshot-show': ({ text, sequence: _, ...fields }, pc) => [
     ...(text === undefined ? [] : [text]),
     ...fieldLines(pc, fields),

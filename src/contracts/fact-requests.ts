@@ -193,27 +193,6 @@ export const FACT_REQUESTS = {
       sequence: f.sequence,
     }),
   ),
-  'tool.file-list': query(
-    'list the files that results touched',
-    { cli: 'facts', example: { text: 'parser' } },
-    {
-      text: text(200).optional().describe('Only files whose path contains these words.'),
-      limit: limit(200, 50),
-    },
-    z.object({
-      files: f.list(
-        'Files that results touched, the most used first.',
-        f.named('TouchedFile', 'A file that results touched.', {
-          path: f.string('Path of the file.'),
-          uses: f.count('How many results touched it.'),
-          tasks: f.strings('Up to ten tasks that touched it, the newest first.'),
-          last: f.time('When a result last touched it, if known').exactOptional(),
-        }),
-      ),
-      total: f.count('All matching files.'),
-      sequence: f.sequence,
-    }),
-  ),
 } as const;
 
 export type FoundFact = f.Output<typeof foundFact>;

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { SessionListed } from '../../contracts/replies/session-reply.js';
 import { ask } from '../ask.js';
-import { navigate, route, sessionHref, viewHref } from '../route.js';
+import { navigate, sessionHref, viewHref } from '../route.js';
 import { Pick } from './fields.js';
 
 interface Found {
@@ -23,22 +23,18 @@ export function Find({ onClose }: { readonly onClose: () => void }) {
   const [found, setFound] = useState<readonly Found[]>();
   const [at, setAt] = useState(0);
   const [remembering, setRemembering] = useState('sessions');
-  const { session } = route.value;
   useEffect(() => dialog.current?.showModal(), []);
   useEffect(() => {
     setFound(undefined);
     setAt(0);
     if (text.trim() === '') return;
     const abort = new AbortController();
-    const timer = setTimeout(
-      () => void find(text.trim(), session, abort.signal, setFound, setRemembering),
-      TYPING_MS,
-    );
+    const timer = setTimeout(() => void find(text.trim(), abort.signal, setFound, setRemembering), TYPING_MS);
     return () => {
       clearTimeout(timer);
       abort.abort();
     };
-  }, [text, session]);
+  }, [text]);
   const go = (href: string | undefined) => {
     if (href === undefined) return;
     onClose();
@@ -66,7 +62,7 @@ export function Find({ onClose }: { readonly onClose: () => void }) {
       {found === undefined ? null : (
         <ul class="rows" aria-label="Found">
           {found.map(({ kind, text: label, where, href }, index) => (
-            <li key={`${kind} ${href}`}>
+            <li key={`${kind} ${href} ${label}`}>
               <Pick class="find-row" href={href} current={index === at} onClick={onClose}>
                 <span class="quiet small">{kind}</span>
                 <span class="one-line">{label}</span>
@@ -78,8 +74,7 @@ export function Find({ onClose }: { readonly onClose: () => void }) {
       )}
       <p class="card-body quiet small" role="status">
         {found?.length === 0 ? 'Nothing fits. ' : ''}
-        Searches learnings, what {remembering} remember, open tasks and the last changed files
-        {session === undefined ? '' : `, and all files of ${session}`}.
+        Searches learnings, what {remembering} remember, open tasks and the last changed files.
       </p>
     </dialog>
   );
@@ -91,26 +86,20 @@ export function Find({ onClose }: { readonly onClose: () => void }) {
  */
 async function find(
   text: string,
-  session: string | undefined,
   abort: AbortSignal,
   show: (found: readonly Found[]) => void,
   remembering: (sessions: string) => void,
 ): Promise<void> {
-  const found = new Map<string, Found>();
+  const found: Found[] = [];
   const add = async (part: Promise<Found[]>) => {
-    for (const row of await part.catch(() => [])) {
-      const key = `${row.kind} ${row.text} ${row.where.split(/[:,]/)[0]}`;
-      // A file may have two rows: the one that names its task says more.
-      if ((found.get(key)?.where.length ?? -1) < row.where.length) found.set(key, row);
-    }
-    if (!abort.aborted && found.size > 0) show([...found.values()]);
+    found.push(...(await part.catch(() => [])));
+    if (!abort.aborted && found.length > 0) show([...found]);
   };
   const listed = ask('tool.session-list', { text, archived: true, limit: 2 * MOST }, abort);
   await add(listed.then(({ sessions }) => inSessions(sessions, text)));
   if (abort.aborted) return;
-  const files = session === undefined ? [] : [filesOf(session, text, abort)];
-  await Promise.all([remembered(text, abort, remembering), ...files, learnings(text, abort)].map(add));
-  if (!abort.aborted) show([...found.values()]);
+  await Promise.all([remembered(text, abort, remembering), learnings(text, abort)].map(add));
+  if (!abort.aborted) show(found);
 }
 
 /** Returns the open tasks and files that have the words, and the sessions that have them elsewhere. */
@@ -139,10 +128,8 @@ function taskRow({ id, text }: { readonly id: string; readonly text: string }, s
   return { kind: 'task', text: `${id}: ${text}`, where: session, href };
 }
 
-/** A file leads to the newest task that touched it, where that is known. */
-function fileRow(path: string, session: string, task?: string): Found {
-  const where = task === undefined ? session : `${session}, task ${task}`;
-  return { kind: 'file', text: path, where, href: sessionHref(session, 'timeline', { task }) };
+function fileRow(path: string, session: string): Found {
+  return { kind: 'file', text: path, where: session, href: sessionHref(session, 'timeline') };
 }
 
 /** Returns what sessions remember that fits the words or means the same, and says which were searched. */
@@ -159,11 +146,6 @@ async function remembered(
     where: `${session}, task ${task}`,
     href: sessionHref(session, 'session', { id }),
   }));
-}
-
-async function filesOf(session: string, text: string, abort: AbortSignal): Promise<Found[]> {
-  const { files } = await ask('tool.file-list', { session, text, limit: MOST }, abort);
-  return files.map(({ path, tasks }) => fileRow(path, session, tasks[0]));
 }
 
 async function learnings(query: string, abort: AbortSignal): Promise<Found[]> {

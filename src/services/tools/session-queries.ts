@@ -6,18 +6,11 @@ import type { ToolArguments } from '../../contracts/requests.js';
 import { askedIn, heldFrom, recordedFact, type SessionFact } from '../../memory/facts/fact-types.js';
 import { factHistory, factOfId, findFacts, foundFact } from '../../memory/facts/found-facts.js';
 import { viewOf } from '../../memory/learnings/learnings-state.js';
-import { touchedFiles } from '../../memory/search/past-results.js';
 import { SESSION_VIEWS, type ViewName } from '../../memory/session/commands/decide-session.js';
 import { refuseArchived } from '../../memory/session/commands/lifecycle-commands.js';
 import { answer, append, refuse, speakerOf } from '../../memory/session/commands/session-decision.js';
 import { decodeSnapshot } from '../../memory/session/session-snapshot.js';
-import {
-  factsOf,
-  pastOf,
-  type SessionState,
-  seenState,
-  tracesOf,
-} from '../../memory/session/session-state.js';
+import { factsOf, type SessionState, seenState, tracesOf } from '../../memory/session/session-state.js';
 import { intentList } from '../../memory/traces/session-traces.js';
 import { defined } from '../../shared/collections.js';
 import { withRepairs } from '../common/event-repairs.js';
@@ -36,7 +29,7 @@ export function createSessionQueries({
   prompts,
   projects,
 }: Pick<ToolPorts, 'log' | 'reader' | 'command' | 'snapshots' | 'prompts' | 'projects'>): Handlers<
-  | `tool.${ViewName | 'file-list' | 'trace-list'}`
+  | `tool.${ViewName | 'trace-list'}`
   | `tool.fact-${'retract' | 'restore' | 'correct' | 'find' | 'show'}`
   | 'tool.snapshot-show'
 > {
@@ -153,13 +146,6 @@ export function createSessionQueries({
         .map((prompt) => promptTraceBrief.parse(prompt));
       return { ...history, shownIn, sequence };
     },
-    async 'tool.file-list'({ session, text, limit }) {
-      const state = await stateOf(session);
-      const { files, total } = touchedFiles(pastOf(state), { text, limit });
-      const last = lastTouched(state);
-      const timed = files.map((file) => defined({ ...file, last: last.get(file.path) }));
-      return { files: timed, total, sequence: state.sequence };
-    },
     async 'tool.trace-list'({ session, ...page }) {
       const state = await stateOf(session);
       return { ...intentList(tracesOf(state), page), sequence: state.sequence };
@@ -240,12 +226,4 @@ function noSuchFact(session: string, id: string, candidates: readonly string[]):
     `fact ${given} could be ${candidates.slice(0, 5).join(', ')}: give the whole id`,
     { details: { id, candidates: candidates.slice(0, MAX_CANDIDATES) } },
   );
-}
-
-function lastTouched(state: SessionState): Map<string, string> {
-  const last = new Map<string, string>();
-  // Facts are sorted by dispatch: the newest wins.
-  for (const { subject, tags, validFrom } of factsOf(state).all())
-    if (tags.includes('file_change')) last.set(subject, validFrom);
-  return last;
 }

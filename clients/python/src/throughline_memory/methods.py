@@ -177,10 +177,6 @@ class Tools(Group):
         """Overwrite what a statement says, in the log too; cannot be undone."""
         return cast(t.FactEraseReply, await self._send("tool.fact-erase", fields))
 
-    async def file_list(self, **fields: Unpack[t.FileListRequest]) -> t.FileListReply:
-        """List the files that results touched."""
-        return cast(t.FileListReply, await self._send("tool.file-list", fields))
-
     async def dispatch_show(self, **fields: Unpack[t.DispatchShowRequest]) -> t.DispatchShowReply:
         """Show what became of a result, once the session has it."""
         return cast(t.DispatchShowReply, await self._send("tool.dispatch-show", fields))
@@ -239,7 +235,6 @@ class SyncTools(SyncGroup):
     fact_correct = blocking(Tools.fact_correct)
     fact_restore = blocking(Tools.fact_restore)
     fact_erase = blocking(Tools.fact_erase)
-    file_list = blocking(Tools.file_list)
     dispatch_show = blocking(Tools.dispatch_show)
     timeline_list = blocking(Tools.timeline_list)
     rejected_list = blocking(Tools.rejected_list)

@@ -4300,39 +4300,6 @@ class FactEraseReply(TypedDict):
     """Session sequence that the answer reflects."""
 
 
-class FileListRequest(TypedDict):
-    """List the files that results touched."""
-
-    text: NotRequired[str]
-    """Only files whose path contains these words."""
-    limit: NotRequired[int]
-    """Maximum number of entries per page."""
-
-
-class TouchedFile(TypedDict):
-    """A file that results touched."""
-
-    path: str
-    """Path of the file."""
-    uses: int
-    """How many results touched it."""
-    tasks: list[str]
-    """Up to ten tasks that touched it, the newest first."""
-    last: NotRequired[str]
-    """When a result last touched it, if known, ISO 8601 in UTC."""
-
-
-class FileListReply(TypedDict):
-    """The reply of tool.file-list."""
-
-    files: list[TouchedFile]
-    """Files that results touched, the most used first."""
-    total: int
-    """All matching files."""
-    sequence: int
-    """Session sequence that the answer reflects."""
-
-
 class DispatchShowRequest(TypedDict):
     """Show what became of a result, once the session has it."""
 
