@@ -2,7 +2,6 @@ import { codeOf, ThroughlineError } from '../contracts/errors.js';
 import { EXPLAINED } from '../contracts/kinds.js';
 import type { Token } from '../contracts/names.js';
 import type { PromptTrace } from '../contracts/prompt-requests.js';
-import { repairsInWords } from '../contracts/reading/repairs.js';
 import type { CompileReply } from '../contracts/replies/compile-reply.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { hashOf } from '../shared/hash.js';
@@ -76,7 +75,7 @@ function headLines(prompt: PromptTrace, pc: Colors): string[] {
 }
 
 /** The lines of a prompt below their sections, with the id of what each shows and why, once for a section of one reason. */
-function originLines({ prompt, lines = [], facts = [] }: CompileReply, pc: Colors): string[] {
+function originLines({ prompt, lines = [] }: CompileReply, pc: Colors): string[] {
   let before: string | undefined;
   return prompt.split('\n').flatMap((text, at) => {
     if (text.trim() === '') return [];
@@ -84,14 +83,9 @@ function originLines({ prompt, lines = [], facts = [] }: CompileReply, pc: Color
     const { section = 'template', why, fact, learning, task } = line ?? {};
     const reasons = new Set(lines.flatMap((other) => (other.section === section && other.why) || []));
     const [reason] = reasons.size === 1 ? reasons : [];
-    const repairs = facts.find(({ id }) => id === fact)?.repairs;
     const id = statementsIn(text)[0] ?? fact ?? learning ?? '';
     const from = section === 'ledger' ? task && `results of task ${quoted(task)}` : undefined;
-    const remarks = [
-      sourceOf(id, line?.dispatch) ?? from,
-      why === reason ? undefined : why,
-      repairs && repairsInWords({ repairs }),
-    ];
+    const remarks = [sourceOf(id, line?.dispatch) ?? from, why === reason ? undefined : why];
     const row = lineOf(id, visible(text), remarks.filter(Boolean).join('; '), pc);
     const heading = `${sectionName(section)}${reason === undefined ? '' : `: ${quoted(reason)}`}`;
     const isFirst = section !== before;

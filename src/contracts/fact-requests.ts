@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { FACT_TAGS, ORIGINS, ROLES, STATEMENT_KINDS } from './kinds.js';
 import { promptTraceBrief } from './prompt-requests.js';
-import { ended, recordedRepair, statementScope } from './recorded-fact.js';
+import { ended, statementScope } from './recorded-fact.js';
 import { saidFields } from './replies/compile-reply.js';
 import {
   between,
@@ -56,7 +56,6 @@ const foundFact = f.named('FoundFact', 'A fact with its source and the result th
   retracted: retraction.exactOptional().describe('Who retracted it, and why.'),
   corrects: f.string('Id of the fact that it replaced.').exactOptional(),
   ended: ended.exactOptional().describe('The statement that ended it.'),
-  repairs: f.list('Repairs of its result, if any.', recordedRepair).exactOptional(),
 });
 
 export const FACT_REQUESTS = {

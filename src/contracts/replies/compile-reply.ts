@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { SEVERITIES } from '../kinds.js';
 import { LEARNING_TYPES, RELEVANCE_METHODS } from '../learning-events.js';
-import { recordedRepair } from '../recorded-fact.js';
 import * as f from '../schema-fields.js';
 
 const sectionReport = f.named('SectionReport', 'The items of one prompt section, shown and in total.', {
@@ -41,7 +40,6 @@ const factFields = {
   eventSequence: f.place("Sequence of its event in the session's stream."),
   score: z.number().describe("Share of the query's words that it contains, 0 to 1."),
   tokens: f.count('Number of tokens.'),
-  repairs: f.list('Repairs of its result, if any.', recordedRepair).exactOptional(),
 };
 const compiledFact = f.named('CompiledFact', 'A fact that a prompt shows, with its source.', factFields);
 

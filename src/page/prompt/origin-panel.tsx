@@ -85,7 +85,6 @@ function FactOrigin({ fact }: { readonly fact: CompiledFact }) {
         {fact.severity === undefined ? null : <Tag tone="warn">{fact.severity}</Tag>}
         <Tag>score {fact.score.toFixed(2)}</Tag>
         <Tag>{fact.tokens} tokens</Tag>
-        {fact.repairs === undefined ? null : <Tag tone="warn">{fact.repairs.length} repaired</Tag>}
       </p>
       {fact.fix === undefined ? null : <p class="quiet">Suggested fix: {fact.fix}</p>}
     </>

@@ -55,11 +55,6 @@ function Details({ session, shown }: { readonly session: string; readonly shown:
           </Pair>
         ))}
         <EndedBy session={session} fact={fact} />
-        {(fact.repairs ?? []).map((repair, index) => (
-          <Pair key={index} name="Repaired">
-            {Object.values(repair).map(String).join(' ')}
-          </Pair>
-        ))}
         <Pair name="Shown in">
           {shownIn.length === 0
             ? 'none of the newest 200 prompts'

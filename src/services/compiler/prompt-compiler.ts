@@ -19,7 +19,6 @@ import { budgetOf } from '../../prompt/prompt-kind.js';
 import { defined } from '../../shared/collections.js';
 import { nearIdsHint } from '../../shared/nearest-name.js';
 import { clipText, type Tokenizer } from '../../shared/text.js';
-import { withRepairs } from '../common/event-repairs.js';
 import type { Process } from '../common/process-parts.js';
 import type { ProgressTracker, Refreshed } from '../common/progress-tracker.js';
 import { numbersOf } from '../common/service-context.js';
@@ -62,8 +61,7 @@ export function createPromptCompiler(options: PromptCompilerOptions & PromptObse
     try {
       const request = checkedRequest(compileRequest, input);
       const session = token(request.session, 'session');
-      const { reply: compiled, chosen, resolved } = await compile(session, request, options);
-      const reply = await withFactRepairs(session, compiled, options);
+      const { reply, chosen, resolved } = await compile(session, request, options);
       const durationMs = performance.now() - started;
       times.count += 1;
       times.ms += durationMs;
@@ -83,7 +81,7 @@ export function createPastPrompts(options: PromptCompilerOptions): PromptCompile
   return async (input) => {
     const request = checkedRequest(pastPromptRequest, input);
     const session = token(request.session, 'session');
-    return withFactRepairs(session, (await compile(session, request, options)).reply, options);
+    return (await compile(session, request, options)).reply;
   };
 }
 
@@ -91,15 +89,6 @@ interface Compiled {
   readonly reply: CompileReply;
   readonly chosen: Chosen;
   readonly resolved: CompileRequest;
-}
-
-async function withFactRepairs(
-  session: Token,
-  reply: CompileReply,
-  { log }: PromptCompilerOptions,
-): Promise<CompileReply> {
-  const { facts = [] } = reply;
-  return facts.length === 0 ? reply : { ...reply, facts: await withRepairs(log, session, facts) };
 }
 
 async function compile(

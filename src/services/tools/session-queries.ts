@@ -13,7 +13,6 @@ import { decodeSnapshot } from '../../memory/session/session-snapshot.js';
 import { factsOf, type SessionState, seenState, tracesOf } from '../../memory/session/session-state.js';
 import { intentList } from '../../memory/traces/session-traces.js';
 import { defined } from '../../shared/collections.js';
-import { withRepairs } from '../common/event-repairs.js';
 import type { ToolPorts } from '../common/service-context.js';
 import type { Asked, Handlers } from '../common/service-shell.js';
 
@@ -22,13 +21,12 @@ const MAX_CANDIDATES = 20;
 const MAX_LEARNINGS = 20;
 
 export function createSessionQueries({
-  log,
   reader,
   command,
   snapshots,
   prompts,
   projects,
-}: Pick<ToolPorts, 'log' | 'reader' | 'command' | 'snapshots' | 'prompts' | 'projects'>): Handlers<
+}: Pick<ToolPorts, 'reader' | 'command' | 'snapshots' | 'prompts' | 'projects'>): Handlers<
   | `tool.${ViewName | 'trace-list'}`
   | `tool.fact-${'retract' | 'restore' | 'correct' | 'find' | 'show'}`
   | 'tool.snapshot-show'
@@ -134,7 +132,7 @@ export function createSessionQueries({
       const { limit: _, is, kind = STATEMENT_KINDS, ...narrower } = filter;
       const isWhole = kind.length === STATEMENT_KINDS.length && Object.keys(narrower).length === 0;
       const learnings = isWhole && is !== 'closed' && (await learningsOf(state));
-      return { facts: await withRepairs(log, session, facts), ...page, ...full, ...learnings, sequence };
+      return { facts, ...page, ...full, ...learnings, sequence };
     },
     async 'tool.fact-show'({ session, id }) {
       const state = await stateOf(session);

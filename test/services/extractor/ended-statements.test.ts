@@ -24,7 +24,7 @@ function commandsOn(stated: StatedSession) {
   const clock = () => timeOf(500);
   const command = createCommander({ log, reader, clock, newId: randomUUID, random: () => 0 });
   const rest = { snapshots: {} as never, prompts: {} as never, projects: {} as never };
-  const queries = createSessionQueries({ log: log as never, reader, command, ...rest });
+  const queries = createSessionQueries({ reader, command, ...rest });
   const session = 'demo' as Token;
   return {
     retract: (id: string) => queries['tool.fact-retract']({ session, id, ...PERSON }),

@@ -2989,8 +2989,6 @@ class CompiledFact(TypedDict):
     """Share of the query's words that it contains, 0 to 1."""
     tokens: int
     """Number of tokens."""
-    repairs: NotRequired[list[Repair]]
-    """Repairs of its result, if any."""
 
 
 class CompiledFile(TypedDict):
@@ -3033,8 +3031,6 @@ class ConsideredFact(TypedDict):
     """Share of the query's words that it contains, 0 to 1."""
     tokens: int
     """Number of tokens."""
-    repairs: NotRequired[list[Repair]]
-    """Repairs of its result, if any."""
     shown: bool
     """Whether the prompt shows it."""
     kind: str
@@ -4059,8 +4055,6 @@ class FoundFact(TypedDict):
     """Id of the fact that it replaced."""
     ended: NotRequired[Ended]
     """The statement that ended it."""
-    repairs: NotRequired[list[Repair]]
-    """Repairs of its result, if any."""
 
 
 class LearningsKeptNewest(TypedDict):
