@@ -2,7 +2,6 @@ import './globals.js';
 import { discoveredServer, tokenOfNamed } from './config/config.js';
 import { addressOf } from './config/user-server.js';
 import { checkOptions } from './contracts/errors.js';
-import { tracedTransport } from './engine/monitoring/tracing.js';
 import { silentLogger } from './engine/ports/logger-and-clock.js';
 import { connectNats, type NatsConnection, setInboxPrefix } from './nats/connection/connect-nats.js';
 import type { NatsAccess } from './nats/connection/nats-access.js';
@@ -89,12 +88,10 @@ export interface ConnectOptions extends NatsAccess {
   readonly timeoutMs?: number;
   /** Shown among the server's connections. Default `throughline client`. */
   readonly name?: string;
-  /** Add the session to spans, if an OpenTelemetry SDK records them. Default: false. */
-  readonly traceSessions?: boolean;
 }
 
 const SHARED_OPTIONS: Readonly<Record<keyof SharedConnectionOptions, true>> = {
-  ...{ timeoutMs: true, inboxPrefix: true, traceSessions: true },
+  ...{ timeoutMs: true, inboxPrefix: true },
 };
 
 const CONNECT_OPTIONS: Readonly<Record<keyof ConnectOptions, true>> = {
@@ -111,7 +108,7 @@ const CONNECT_OPTIONS: Readonly<Record<keyof ConnectOptions, true>> = {
  */
 export async function connectThroughline(options: ConnectOptions = {}): Promise<ThroughlineClient> {
   checkOptions(options, CONNECT_OPTIONS, 'connectThroughline');
-  const { url, name, timeoutMs = 10_000, traceSessions, ...given } = options;
+  const { url, name, timeoutMs = 10_000, ...given } = options;
   const { user, token, nkey, creds } = given;
   const isNamed = (url ?? user ?? token ?? nkey ?? creds) !== undefined;
   const connection = await connectNats({
@@ -121,9 +118,7 @@ export async function connectThroughline(options: ConnectOptions = {}): Promise<
     logger: silentLogger,
     timeoutMs,
   });
-  return new ThroughlineClient(tracedTransport(natsTransport(connection, timeoutMs), traceSessions), {
-    timeoutMs,
-  });
+  return new ThroughlineClient(natsTransport(connection, timeoutMs), { timeoutMs });
 }
 
 /** The use of an existing connection. */
@@ -132,8 +127,6 @@ export interface SharedConnectionOptions {
   readonly timeoutMs?: number;
   /** The `inboxPrefix` of the connection. Default: `_INBOX`. */
   readonly inboxPrefix?: string;
-  /** Add the session to spans, if an OpenTelemetry SDK records them. Default: false. */
-  readonly traceSessions?: boolean;
 }
 
 /** Creates a client on the caller's connection, which `close` leaves open. */
@@ -142,8 +135,8 @@ export function createThroughlineClient(
   options: SharedConnectionOptions = {},
 ): ThroughlineClient {
   checkOptions(options, SHARED_OPTIONS, 'createThroughlineClient');
-  const { timeoutMs = 10_000, inboxPrefix, traceSessions } = options;
+  const { timeoutMs = 10_000, inboxPrefix } = options;
   if (inboxPrefix !== undefined) setInboxPrefix(connection, inboxPrefix);
   const transport = natsTransport(connection, timeoutMs, { closes: false });
-  return new ThroughlineClient(tracedTransport(transport, traceSessions), { timeoutMs });
+  return new ThroughlineClient(transport, { timeoutMs });
 }

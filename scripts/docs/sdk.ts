@@ -87,7 +87,7 @@ ${methodRows(functions)}
 
 ${optionsOf('ConnectOptions')}
 
-The options of \`createThroughlineClient\` are \`timeoutMs\`, \`traceSessions\`, and \`inboxPrefix\`, that of the connection.
+The options of \`createThroughlineClient\` are \`timeoutMs\` and \`inboxPrefix\`, that of the connection.
 
 ## A session
 

@@ -1,7 +1,6 @@
 import { spoolOf } from '../agents/hooks/spool.js';
 import { type Config, stateDirOf } from '../config/config.js';
 import { addressOf, installationKey, type ServerInUse } from '../config/user-server.js';
-import { inheritedTrace } from '../engine/monitoring/tracing.js';
 import { silentLogger } from '../engine/ports/logger-and-clock.js';
 import { connectNats, type NatsConnection, onConnectionState } from '../nats/connection/connect-nats.js';
 import { hangs } from '../nats/connection/ending-transport.js';
@@ -25,13 +24,10 @@ export async function openClient(cli: Opening, tries?: Persistence): Promise<Thr
 }
 
 function clientOn(connection: NatsConnection, config: Config): ThroughlineClient {
-  const { requestTimeoutMs, afterTimeoutMs, env } = config;
+  const { requestTimeoutMs, afterTimeoutMs } = config;
   // A request with `after` is answered only when the wait is over.
   const timeoutMs = requestTimeoutMs + afterTimeoutMs;
-  const trace = inheritedTrace(env);
-  return new ThroughlineClient(natsTransport(connection, requestTimeoutMs, { trace: () => trace }), {
-    timeoutMs,
-  });
+  return new ThroughlineClient(natsTransport(connection, requestTimeoutMs), { timeoutMs });
 }
 
 const ALIVE_MS = 700;

@@ -7,19 +7,16 @@ import { withLogger } from './cli-logger.js';
 import { type Cli, cliOf, out } from './command-context.js';
 import {
   addInspectorOptions,
-  addTracingOptions,
   type InspectorFlags,
   inspectorLine,
   startInspector,
-  startTracing,
-  type TracingOptions,
 } from './serving-options.js';
 import { runUntilSignal } from './signals.js';
 
 const SERVED = [...SERVICES, 'inspector'] as const;
 type Served = (typeof SERVED)[number];
 
-interface ServeOptions extends TracingOptions, InspectorFlags {
+interface ServeOptions extends InspectorFlags {
   readonly only?: Served[];
   readonly check?: boolean;
 }
@@ -37,13 +34,12 @@ export function serveCommand(program: Command): void {
       'NATS_URL=nats://10.0.0.5:4222 throughline admin serve',
       'throughline admin serve --only extractor',
       'throughline admin serve --only inspector',
-      'throughline admin serve --otel',
       'throughline admin serve --check',
     )
     .action(async (options: ServeOptions) => {
       const cli = withLogger(cliOf(command));
       if (options.check) {
-        await checkSettings(cli, options);
+        await checkSettings(cli);
         return out('the settings are valid');
       }
       growHeapSlowly();
@@ -51,8 +47,7 @@ export function serveCommand(program: Command): void {
       const only = servedBy(options);
       const services = SERVICES.filter((service) => only.includes(service));
       await runUntilSignal(cli, shutdown, async () => {
-        const watched = await startTracing(cli, options, shutdown);
-        const context = { ...cli, ...watched, shutdown };
+        const context = { ...cli, shutdown };
         if (services.length > 0) await serve(addressOf(cli.server), context, services);
         const inspector = only.includes('inspector')
           ? await startInspector(addressOf(cli.server), context, options, 'reader')
@@ -62,7 +57,6 @@ export function serveCommand(program: Command): void {
       });
     });
   addInspectorOptions(command, 'none; 4280 or the next free one with "--only inspector"');
-  addTracingOptions(command);
 }
 
 /** Any option of the inspector asks for it. */
@@ -72,9 +66,8 @@ function servedBy(options: ServeOptions): readonly Served[] {
   return asks === undefined || only.includes('inspector') ? only : [...only, 'inspector'];
 }
 
-/** Whatever a start reads because a setting or an option names it, without a server. */
-async function checkSettings({ config, server }: Cli, options: ServeOptions): Promise<void> {
+/** Whatever a start reads because a setting names it, without a server. */
+async function checkSettings({ config, server }: Cli): Promise<void> {
   // Only reads what the settings name: one's own server need not run for that.
   accessOptions(server.kind === 'own' ? 'nats://localhost' : addressOf(server), config.access);
-  if (options.otel) await (await import('../engine/monitoring/tracing.js')).loadOtelSdk();
 }

@@ -1,34 +1,12 @@
 import { Option } from 'commander';
 import { personName } from '../config/person-name.js';
 import { INSPECTOR_PORT, INSPECTOR_ROLES, type InspectorRole } from '../contracts/inspector-api.js';
-import type { Shutdown } from '../engine/runtime/shutdown.js';
 import type { NatsAddress } from '../nats/connection/nats-access.js';
 import type { Context } from '../services/common/service-context.js';
 import type { RunningInspector } from '../services/inspector/serve-inspector.js';
-import type { Cli, Command, Flags, Numbers, Texts } from './cli-command.js';
+import type { Cli, Command, Numbers, Texts } from './cli-command.js';
 import { note } from './command-context.js';
 import { wholeNumber } from './option-parsers.js';
-
-export type TracingOptions = Flags<'otel' | 'otelSessions'>;
-
-export function addTracingOptions(command: Command): Command {
-  return command
-    .option('--otel', 'send spans with the OpenTelemetry SDK that is installed, as its OTEL_ variables say')
-    .option('--otel-sessions', 'name sessions in these spans (default: no span says which session it is of)');
-}
-
-/** Starts what these options ask for. Comes before the services: how they start is to be seen as well. */
-export async function startTracing(
-  { config, logger }: Cli,
-  { otel, otelSessions }: TracingOptions,
-  shutdown: Shutdown,
-): Promise<{ readonly traceSessions: boolean }> {
-  if (otel) {
-    const { startOtelSdk } = await import('../engine/monitoring/tracing.js');
-    shutdown.add('the OpenTelemetry SDK', await startOtelSdk(config.env, logger));
-  }
-  return { traceSessions: otelSessions === true };
-}
 
 export interface InspectorFlags extends Texts<'inspectorHost'>, Numbers<'inspectorPort'> {
   readonly inspectorName?: readonly string[];

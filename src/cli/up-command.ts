@@ -39,18 +39,14 @@ import { givenOptions, wholeNumber } from './option-parsers.js';
 import { type OwnServer, serverToStart, startOwnServer } from './own-server.js';
 import {
   addInspectorOptions,
-  addTracingOptions,
   type InspectorFlags,
   inspectorLine,
   startInspector,
-  startTracing,
-  type TracingOptions,
 } from './serving-options.js';
 import { runUntilSignal } from './signals.js';
 
 interface UpOptions
-  extends TracingOptions,
-    InspectorFlags,
+  extends InspectorFlags,
     // The last three are false by `--no-…`.
     Flags<'detach' | 'background' | 'tls' | 'inspector' | 'auth'>,
     Texts<'store' | 'nats' | 'listen' | 'tlsCert' | 'tlsKey'>,
@@ -117,17 +113,15 @@ export function upCommand(program: Command): void {
     '--no-inspector',
     'do not serve the inspector',
   );
-  addTracingOptions(command);
 }
 
 async function runHere(cli: Cli, command: Command, options: UpOptions): Promise<void> {
   const shutdown = new Shutdown();
   await runUntilSignal(cli, shutdown, async (failed) => {
-    const watched = await startTracing(cli, options, shutdown);
     const ownServer = cli.server.kind === 'own' ? await startServer(cli, options, failed) : undefined;
     if (ownServer !== undefined) shutdown.add('the NATS server', () => ownServer.stop());
     const address = ownServer === undefined ? addressOf(cli.server) : { store: ownServer.server.storeDir };
-    const { connection } = await serve(address, { ...cli, ...watched, shutdown }).catch((fault: unknown) => {
+    const { connection } = await serve(address, { ...cli, shutdown }).catch((fault: unknown) => {
       throw withWayOut(fault, cli.server);
     });
     if (ownServer !== undefined) {
@@ -138,7 +132,7 @@ async function runHere(cli: Cli, command: Command, options: UpOptions): Promise<
     const { inspectorToken = ownServer && keptToken(ownServer.server.storeDir, INSPECTOR_TOKEN_FILE) } =
       cli.config;
     const config = { ...cli.config, ...(inspectorToken !== undefined && { inspectorToken }) };
-    const context = { ...cli, ...watched, config, shutdown };
+    const context = { ...cli, config, shutdown };
     // On a server of others, what its user may do is not for us to guess.
     const role = ownServer === undefined ? 'reader' : 'operator';
     const inspector =

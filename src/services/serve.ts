@@ -59,7 +59,6 @@ export async function serve(
   const { config, shutdown } = context;
   const name = `throughline ${only.join('+')}`;
   const { logger, incidents } = countingLogger(namedLogger(context.logger, 'throughline'), systemClock);
-  const { traceSessions = false } = context;
   const options = natsOptions(url, name, config, logger);
   // The log needs the records, which are opened on its connection.
   let records: SessionLifecycle | undefined;
@@ -81,7 +80,7 @@ export async function serve(
     connection,
     incidents,
   };
-  const serving: Serving = { config, logger, shutdown, health, lifecycle, traceSessions };
+  const serving: Serving = { config, logger, shutdown, health, lifecycle };
   /** Keeps requests from queueing behind dispatches or events. */
   const connectionOfItsOwn = async (whose: string) => {
     const ports = await openNats({ ...options, makes: false, lifecycle });

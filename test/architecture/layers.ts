@@ -86,17 +86,13 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     holds: 'files on this machine: task files, and the state directory of the user',
     imports: ['contracts', 'engine/ports', 'shared'],
   },
-  'engine/monitoring': {
-    holds: 'spans by OpenTelemetry',
-    imports: ['contracts', 'engine/ports', 'shared', 'version.ts'],
-  },
   'nats/server': {
     holds: 'finds, installs and runs nats-server, and says who may connect',
     imports: ['contracts', 'engine/files', 'shared'],
   },
   nats: {
     holds: 'the ports on NATS: connection, JetStream, stores, micro services, doctor',
-    imports: ['contracts', 'engine/monitoring', 'engine/ports', 'engine/runtime', 'nats/server', 'shared'],
+    imports: ['contracts', 'engine/ports', 'engine/runtime', 'nats/server', 'shared'],
   },
   config: {
     holds: 'the settings, the only reader of the environment, and the repositories of the user',
@@ -118,7 +114,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   },
   sdk: {
     holds: 'the client: publish, request, and follow',
-    imports: ['contracts', 'engine/monitoring', 'engine/ports', 'engine/runtime', 'memory/traces', 'shared'],
+    imports: ['contracts', 'engine/ports', 'engine/runtime', 'memory/traces', 'shared'],
   },
   page: {
     holds: 'what the inspector shows in the browser; it imports only types of `contracts`',
@@ -192,8 +188,6 @@ function entry(name: string, imports: readonly string[]): Layer {
 /** Packages that one folder imports, and no other. */
 const EXCLUSIVE: readonly (readonly [name: string, folder: string])[] = [
   ['nats', 'nats'],
-  ['@opentelemetry/api', 'engine/monitoring'],
-  ['@opentelemetry/sdk-node', 'engine/monitoring'],
   ['@modelcontextprotocol/server', 'agents'],
   ['preact', 'page'],
   ['@preact/signals', 'page'],

@@ -113,11 +113,6 @@ describe('throughline admin serve --check', () => {
     });
   });
 
-  it('serve --check loads the SDK that --otel needs', async () => {
-    const run = (...options: string[]) => cli(['admin', 'serve', '--check', ...options], { env: {} });
-    expect(await run('--otel')).toMatchObject({ code: 0, stderr: '' });
-  });
-
   it('serve --check ends with one line and exit code 2 for a variable that cannot be used', async () => {
     expect(await check({ NATS_CREDS: '/nowhere/me.creds' })).toEqual({
       ...{ code: 2, stdout: '' },

@@ -35,8 +35,6 @@ export interface DispatchDelivery {
   /** Time of arrival, ISO 8601 in UTC. */
   readonly at: string;
   readonly messageId?: string;
-  /** Headers of the message, which may name a trace. */
-  readonly headers?: { get(name: string): string } | undefined;
   /** Describes a message that was stored as the reply to a request: it must not change a session. */
   readonly foreign?: string | undefined;
   /** True without body and headers: perhaps the reply to a request of a user who may not publish; it must not change a session. */

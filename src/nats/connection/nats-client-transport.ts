@@ -1,16 +1,7 @@
-import {
-  headers,
-  type Msg,
-  type MsgHdrs,
-  ErrorCode as NatsCode,
-  type NatsConnection,
-  NatsError,
-  ServiceError,
-} from 'nats';
+import { type Msg, ErrorCode as NatsCode, type NatsConnection, NatsError, ServiceError } from 'nats';
 import { isErrorCode } from '../../contracts/error-codes.js';
 import { ThroughlineError } from '../../contracts/errors.js';
 import { DISPATCH_STREAM, REPLY_VERSION, REPLY_VERSION_HEADER } from '../../contracts/names.js';
-import { activeTrace, type TraceHeaders } from '../../engine/monitoring/tracing.js';
 import type { ClientTransport, LiveTransport } from '../../engine/ports/client-transport.js';
 import { isObject, jsonOf } from '../../shared/text.js';
 import { AckedPublisher } from '../jetstream/acked-publisher.js';
@@ -29,15 +20,12 @@ import { isNoResponders, toThroughlineError } from './nats-errors.js';
 export function natsTransport(
   connection: NatsConnection,
   publishTimeoutMs: number,
-  {
-    closes = true,
-    trace = activeTrace,
-  }: { readonly closes?: boolean; readonly trace?: () => TraceHeaders } = {},
+  { closes = true }: { readonly closes?: boolean } = {},
 ): ClientTransport {
   const publisher = new AckedPublisher(connection, publishTimeoutMs);
   return {
     async publish(subject, body, messageId) {
-      const options = { messageId, stream: DISPATCH_STREAM, headers: trace() };
+      const options = { messageId, stream: DISPATCH_STREAM };
       const published = await publisher.publish(subject, body, options);
       if (published.outcome === 'stored') {
         const { sequence, duplicate } = published;
@@ -49,7 +37,7 @@ export function natsTransport(
       );
     },
     request(subject, body, timeoutMs) {
-      return requestJson(connection, subject, body, timeoutMs, trace());
+      return requestJson(connection, subject, body, timeoutMs);
     },
     listen(subjects, onMessage) {
       const callback = (denied: Error | null) => denied ?? onMessage();
@@ -71,10 +59,9 @@ async function requestJson(
   subject: string,
   body: unknown,
   timeoutMs: number,
-  trace: TraceHeaders = activeTrace(),
 ): Promise<unknown> {
   const message = await connection
-    .request(subject, JSON.stringify(body), { timeout: timeoutMs, ...withTrace(trace) })
+    .request(subject, JSON.stringify(body), { timeout: timeoutMs })
     .catch((error: unknown) => {
       if (error instanceof NatsError && error.code === NatsCode.Timeout)
         throw new ThroughlineError(
@@ -103,14 +90,6 @@ async function requestJson(
       `${subject}: the answer is not JSON. Does another service listen there?`,
     );
   return reply;
-}
-
-function withTrace(trace: TraceHeaders): { readonly headers?: MsgHdrs } {
-  const fields = Object.entries(trace);
-  if (fields.length === 0) return {};
-  const head = headers();
-  for (const [name, value] of fields) head.set(name, value);
-  return { headers: head };
 }
 
 function replyError({ data }: Msg, failure: ServiceError): ThroughlineError {

@@ -1,6 +1,5 @@
 import { ErrorCode, headers, type Msg, type MsgHdrs, type NatsConnection, NatsError } from 'nats';
 import { ThroughlineError } from '../../contracts/errors.js';
-import { activeTrace } from '../../engine/monitoring/tracing.js';
 import { jsonOf } from '../../shared/text.js';
 import {
   type Denial,
@@ -234,7 +233,7 @@ function outcomeIn(message: Msg, { subject, stream }: InFlight): PubOutcome | Th
 
 function publishHeaders(subject: string, options: AckedPublishOptions): MsgHdrs | undefined {
   const { messageId, expectedLastOfSubjects } = options;
-  const more = Object.entries({ ...activeTrace(), ...options.headers });
+  const more = Object.entries(options.headers ?? {});
   if (messageId === undefined && expectedLastOfSubjects === undefined && more.length === 0) return undefined;
   const head = headers();
   // To append takes half the time of setting, which first removes what there is.

@@ -11,7 +11,6 @@ import {
   REPLY_VERSION_HEADER,
   sessionIn,
 } from '../../contracts/names.js';
-import { inSpan } from '../../engine/monitoring/tracing.js';
 import type { Logger } from '../../engine/ports/logger-and-clock.js';
 import { Backoff, limitedWarnings } from '../../engine/runtime/pacing.js';
 import { defined } from '../../shared/collections.js';
@@ -205,21 +204,19 @@ export interface AnswerOptions {
   readonly connection: NatsConnection;
   readonly logger: Logger;
   readonly counts: EndpointCounts;
-  readonly traceSessions?: boolean;
 }
 
 /** Answers one request, if necessary with an error reply. Never rejects. */
 export async function answer(
   endpoint: Endpoint,
   message: ServiceMsg,
-  { connection, logger, counts, traceSessions }: AnswerOptions,
+  { connection, logger, counts }: AnswerOptions,
 ): Promise<void> {
   let request: unknown;
   try {
     request = parsed(message);
     if (endpoint.subject.endsWith('.*')) requireSession(message.subject, request);
-    const traced = { subject: message.subject, received: message.headers, traceSessions };
-    const reply = JSON.stringify(await inSpan('answer', traced, () => endpoint.handle(request)));
+    const reply = JSON.stringify(await endpoint.handle(request));
     checkSize(REPLY_HEAD + Buffer.byteLength(reply), connection.info?.max_payload, endpoint.lower);
     message.respond(reply, { headers: VERSIONED });
   } catch (thrown) {

@@ -19,13 +19,10 @@ export interface Context {
   readonly config: Config;
   readonly logger: Logger;
   readonly shutdown: Shutdown;
-  /** Adds the session to spans. Default: false. */
-  readonly traceSessions?: boolean;
 }
 
 /** `Context` with the parts that all services of one process share. */
 export interface Serving extends Context {
-  readonly traceSessions: boolean;
   readonly health: HealthParts;
   readonly lifecycle: SessionLifecycle;
 }

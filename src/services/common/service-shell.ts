@@ -65,7 +65,7 @@ export interface Service {
 
 export async function serveRequests(
   connection: NatsConnection,
-  { config, logger, shutdown, health, traceSessions }: Serving,
+  { config, logger, shutdown, health }: Serving,
   { name, description }: { readonly name: string; readonly description: string },
   { numbers, endpoints = [], redacts = true }: Service,
 ): Promise<void> {
@@ -75,7 +75,6 @@ export async function serveRequests(
     version: VERSION,
     description,
     logger,
-    traceSessions,
     endpoints: [...guarded(guard, endpoints), healthEndpoint(name, healthOf(health, numbers))],
   });
   shutdown.add(`the service ${name}`, () => service.stop());

@@ -19,7 +19,6 @@ import {
 } from '../../contracts/results.js';
 import type { DispatchRejected, FactRecorded } from '../../contracts/session-events.js';
 import type { SessionReader } from '../../engine/folding/session-folding.js';
-import { inSpan } from '../../engine/monitoring/tracing.js';
 import type { DispatchDelivery, DispatchSource, RejectedStore } from '../../engine/ports/dispatch-source.js';
 import type { Logger } from '../../engine/ports/logger-and-clock.js';
 import type { SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
@@ -75,7 +74,6 @@ interface ExtractorOptions {
   /** Milliseconds since 1970, monotonic. Default: the process' clock. */
   readonly now?: () => number;
   readonly secrets?: SecretScanner;
-  readonly traceSessions?: boolean;
   /** Returns true while a caller waits for this process. Default: never. */
   readonly isAwaited?: () => boolean;
   /** Learns from each stored review before it is acknowledged. Default: nothing is learned. */
@@ -294,12 +292,7 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
   const onFailure = () => {
     stats.retried += 1;
   };
-  const traced = (job: Job) => {
-    const { subject, headers: received } = job.delivery;
-    const { traceSessions } = options;
-    return inSpan('extract', { subject, received, traceSessions }, () => process(job), rejectionCode);
-  };
-  const turns = await processRoundRobin(source, traced, {
+  const turns = await processRoundRobin(source, process, {
     ...{ lanes, logger, ackWaitMs, now, onFailure },
     ...(options.isAwaited !== undefined && { isAwaited: options.isAwaited }),
   });
@@ -338,14 +331,9 @@ export function recordedEvent(
   return { v: EVENT_VERSION, type: 'fact.recorded', at, data };
 }
 
-function rejectionCode(outcome: WorkOutcome): string | undefined {
-  const rejected = outcome.kind === 'rejectedWithoutEvent' ? outcome.rejected : outcome;
-  return rejected.kind === 'rejected' ? rejected.code : undefined;
-}
-
 /** @param own ports on a separate connection, unless the process has no other service */
 export async function openExtractor(parts: Process, own: NatsPorts): Promise<Service> {
-  const { config, logger, shutdown, lifecycle, traceSessions, sessions, projects, nats } = parts;
+  const { config, logger, shutdown, lifecycle, sessions, projects, nats } = parts;
   const { reader, isAwaited } = sessions;
   const { maxBodyBytes, maxDeliveries, maxInHand, ackWaitMs, recurrence } = config;
   const harvest = reviewHarvest({
@@ -364,7 +352,6 @@ export async function openExtractor(parts: Process, own: NatsPorts): Promise<Ser
       maxInHand,
       ackWaitMs,
       random: Math.random,
-      traceSessions,
       secrets: scannerFor(config),
       isAwaited,
       harvest,
