@@ -1,16 +1,14 @@
 // Asking for prompts, side by side with an echo over NATS request/reply of the same reply size.
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { loadTokenizer } from '../../dist/config/load-language-data.js';
 import { checkedRequest } from '../../dist/contracts/checked.js';
 import { compileRequest } from '../../dist/contracts/compile-request.js';
 import { token } from '../../dist/contracts/names.js';
 import { WordVectors } from '../../dist/memory/search/word-vectors.js';
-import { resolvedSettings } from '../../dist/memory/session/charter.js';
 import { evolve } from '../../dist/memory/session/evolve-session.js';
 import { DEFAULT_LIMITS, emptyState, factsOf } from '../../dist/memory/session/session-state.js';
 import { compilePrompt } from '../../dist/prompt/compile-prompt.js';
-import { budgetOf } from '../../dist/prompt/prompt-kind.js';
+import { DEFAULT_BUDGET } from '../../dist/prompt/prompt-kind.js';
 import { goalsOf } from './goals.mjs';
 import { openPorts, startScript, startServer, startThroughline } from './host.mjs';
 import { factEvent, resultOf } from './results.mjs';
@@ -131,17 +129,15 @@ async function run({ quick, progress, shutdown }) {
 }
 
 /** The request of the benchmarks, checked, and the budget of a session without settings. */
-export async function promptRequest(session) {
-  const settings = resolvedSettings(undefined);
-  const budget = budgetOf(settings, await loadTokenizer(settings.tokenizer));
-  return { asked: checkedRequest(compileRequest, { session, ...REQUEST }), budget };
+export function promptRequest(session) {
+  return { asked: checkedRequest(compileRequest, { session, ...REQUEST }), budget: DEFAULT_BUDGET };
 }
 
 /** Processor time of a prompt over so many facts, with its garbage, in milliseconds: the median of ten rounds. */
 async function inProcess(facts, count) {
   const state = emptyState(SESSION, { ...DEFAULT_LIMITS, maxFacts: facts });
   for (let n = 1; factsOf(state).count() < facts; n += 1) evolve(state, { sequence: n, event: factEvent(n) });
-  const { asked, budget } = await promptRequest(SESSION);
+  const { asked, budget } = promptRequest(SESSION);
   const words = new WordVectors(readFileSync(new URL('../../dist/words/word-vectors.bin', import.meta.url)));
   let prompt = '';
   const rounds = [];

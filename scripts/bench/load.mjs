@@ -91,7 +91,7 @@ async function coldPrompts(nats, { noSnapshots, readerOn, writer, rounds }) {
   const session = token('cold', 'session');
   await append(nats, session, 1, COLD);
   await writer.write((await readerOn(noSnapshots).load(session)).folded);
-  const { asked, budget } = await promptRequest(session);
+  const { asked, budget } = promptRequest(session);
   const times = [];
   // The first ones run code that is not compiled yet.
   for (let round = -WARMING; round < rounds; round += 1) {

@@ -1,5 +1,5 @@
 import { SETTINGS, TUNING } from '../../src/config/settings.js';
-import { STALL_SIGNALS, sessionSettings, TOKENIZERS } from '../../src/contracts/session-meta-events.js';
+import { STALL_SIGNALS, sessionSettings } from '../../src/contracts/session-meta-events.js';
 import { resolvedSettings } from '../../src/memory/session/charter.js';
 import { LAYERS, PURE } from '../../test/architecture/layers.js';
 import { endingWith, type Written } from './pages.js';
@@ -12,7 +12,6 @@ const SESSION_SETTINGS: Readonly<Record<string, string>> = {
   implementerTokens: `${DEFAULTS.implementerTokens} | tokens of an implementer's prompt and answer together`,
   reviewerTokens: `${DEFAULTS.reviewerTokens} | tokens of a reviewer's prompt and answer together`,
   maxOutputTokens: `${DEFAULTS.maxOutputTokens} | tokens left for the answer`,
-  tokenizer: `\`${DEFAULTS.tokenizer}\` | ${TOKENIZERS.map((name) => `\`${name}\``).join(' or ')}: four characters a token, or exact and slower`,
   boardFollowsResults: `\`${DEFAULTS.boardFollowsResults}\` | whether a result of a board task moves that task`,
   stallThresholds: `${DEFAULTS.stallThresholds.ping_pong} each | count at which a sign that a task is stalled raises its flag: ${STALL_SIGNALS.map((name) => `\`${name}\``).join(', ')}`,
 };
@@ -53,7 +52,7 @@ Settings that change a prompt are not variables, because two processes must comp
 recorded on the session, by \`session open\` or \`run.init\`, and hold until they are set again:
 
 \`\`\`sh
-throughline session open demo --settings implementerTokens=8000 tokenizer=o200k_base stallThresholds.same_files=4
+throughline session open demo --settings implementerTokens=8000 stallThresholds.same_files=4
 \`\`\`
 
 | setting | default | meaning |

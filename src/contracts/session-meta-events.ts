@@ -13,10 +13,6 @@ import { iteration, taskKey } from './task-events.js';
 export const STALL_SIGNALS = ['non_progress', 'ping_pong', 'same_fixes', 'same_test', 'same_files'] as const;
 export type StallSignal = (typeof STALL_SIGNALS)[number];
 
-/** `approximate`: four characters a token. `o200k_base`: exact for many models, and slower. */
-export const TOKENIZERS = ['approximate', 'o200k_base'] as const;
-export type TokenizerName = (typeof TOKENIZERS)[number];
-
 const whole = (low: number, high: number) =>
   z.int(`must be a whole number`).min(low, `must be at least ${low}`).max(high, `must be at most ${high}`);
 
@@ -29,10 +25,6 @@ export const sessionSettings = z
       .optional()
       .describe("Tokens of a reviewer's prompt and answer together."),
     maxOutputTokens: whole(0, 1_000_000).optional().describe('Tokens left for the answer.'),
-    tokenizer: oneOf(
-      'Tokenizer: approximate counts four characters a token; o200k_base is exact and slower.',
-      TOKENIZERS,
-    ).optional(),
     boardFollowsResults: z
       .boolean('must be true or false')
       .optional()

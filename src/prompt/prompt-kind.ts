@@ -127,17 +127,17 @@ export interface PromptBudget {
   readonly tokenizer: Tokenizer;
 }
 
-export function budgetOf(settings: ResolvedSettings, tokenizer: Tokenizer): PromptBudget {
+export function budgetOf(settings: ResolvedSettings): PromptBudget {
   const caps = ROLES.map((role) => [role, settings[KINDS[role].tokens]]);
   return {
     caps: Object.fromEntries(caps),
     maxOutputTokens: settings.maxOutputTokens,
     maxSummaryTokens: DEFAULT_SUMMARY_TOKENS,
-    tokenizer,
+    tokenizer: approximateTokenizer,
   };
 }
 
-export const DEFAULT_BUDGET: PromptBudget = budgetOf(resolvedSettings(), approximateTokenizer);
+export const DEFAULT_BUDGET: PromptBudget = budgetOf(resolvedSettings());
 
 export function promptOverflow(what: string, tokens: number, room: number): ThroughlineError {
   return new ThroughlineError(

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { wordVectorsLoader } from '../../src/config/load-language-data.js';
+import { wordVectorsLoader } from '../../src/config/load-word-vectors.js';
 import { loggedWarnings } from '../support/logged.js';
 import { folderOfTest } from '../support/of-file.js';
 

@@ -205,22 +205,6 @@ describe('the package', () => {
     expect(compile.length).toBeLessThanOrEqual(7);
   });
 
-  it('the package names the command that installs the exact tokenizer, which is optional', async () => {
-    const script = `
-      import { connectThroughline } from 'throughline';
-      import { startThroughline } from 'throughline/server';
-      const throughline = await startThroughline({ server: { store: 'exact' } });
-      const client = await connectThroughline({ url: throughline.url });
-      await client.tools.sessionOpen({ session: 'packed', settings: { tokenizer: 'o200k_base' } });
-      const refused = await client.compile({ session: 'packed', taskId: '1', taskPrompt: 'x' }).catch((error) => error);
-      console.log(refused.code, refused.message);
-      await client.close();
-      await throughline.close();`;
-    expect(await evaluated(script)).toMatch(
-      /^config_invalid .*install it beside throughline with "npm install gpt-tokenizer"/,
-    );
-  });
-
   it('the package turns results into facts without a server', async () => {
     const script = `
       import * as facts from 'throughline/facts';

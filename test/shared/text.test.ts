@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   age,
+  approximateTokenizer,
   clipSummary,
   clipText,
   conclusionOf,
@@ -16,6 +17,10 @@ import {
 } from '../../src/shared/text.js';
 import { hostileTexts } from '../support/builders.js';
 import * as fc from '../support/properties.js';
+
+it('a token is four characters, and the last ones too', () => {
+  expect(['', 'a', 'abcd', 'abcde'].map(approximateTokenizer.count)).toEqual([0, 1, 1, 2]);
+});
 
 it('the first ten names are said, and how many there are beside them', () => {
   const names = Array.from({ length: 12 }, (_, index) => `n${index}`);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { JetStreamManager } from 'nats';
 import { expect } from 'vitest';
 import { type Config, loadConfig } from '../../src/config/config.js';
-import { wordVectorsLoader } from '../../src/config/load-language-data.js';
+import { wordVectorsLoader } from '../../src/config/load-word-vectors.js';
 import type { Fixed } from '../../src/config/settings.js';
 import {
   DISPATCH_STREAM,
@@ -31,7 +31,6 @@ import { ProgressTracker } from '../../src/services/common/progress-tracker.js';
 import { natsOptions } from '../../src/services/common/service-context.js';
 import { createPromptCompiler, type PromptCompiler } from '../../src/services/compiler/prompt-compiler.js';
 import { serve } from '../../src/services/serve.js';
-import { approximateTokenizer } from '../../src/shared/text.js';
 import { checkingReplies } from './checked-replies.js';
 import { loggedWarnings } from './logged.js';
 import { type PrivateNats, startPrivateNats, startTestNats, type TestNats } from './nats-server.js';
@@ -287,7 +286,6 @@ export function compilerOn(reader: SessionReader, log: SessionLog, afterTimeoutM
     keeper: { add: () => undefined },
     learnings: async () => ({}),
     wordVectors: wordVectorsLoader(silentLogger),
-    tokenizers: async () => approximateTokenizer,
     waiters: waitLimit(),
     afterTimeoutMs,
   });

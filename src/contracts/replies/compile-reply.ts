@@ -160,7 +160,7 @@ const baseFields = {
   lines: f
     .list('On request: the source of each line, except those of a template.', promptLine)
     .exactOptional(),
-  tokenEstimate: f.count('Tokens of the whole prompt, by the configured tokenizer.'),
+  tokenEstimate: f.count('Tokens of the whole prompt, by the tokenizer of the budget.'),
   budget: budgetReport.describe('The use of the budget, and what was left out.'),
   compacted: compacted.describe('The size of the trace summary; null if there is none.'),
   sequence: f.place('The session sequence that the prompt reflects; 0 for no events.'),

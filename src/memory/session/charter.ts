@@ -13,7 +13,6 @@ import {
   type SessionSettings,
   type StallSignal,
   sessionSettings,
-  type TokenizerName,
 } from '../../contracts/session-meta-events.js';
 import { specNameOf } from '../../ledger/next-task.js';
 import { stallThresholds } from '../../ledger/stall.js';
@@ -105,7 +104,6 @@ export interface ResolvedSettings {
   readonly implementerTokens: number;
   readonly reviewerTokens: number;
   readonly maxOutputTokens: number;
-  readonly tokenizer: TokenizerName;
   readonly boardFollowsResults: boolean;
   readonly stallThresholds: Readonly<Record<StallSignal, number>>;
 }
@@ -116,7 +114,6 @@ const DEFAULT_SETTINGS: ResolvedSettings = {
   implementerTokens: 4800,
   reviewerTokens: 4000,
   maxOutputTokens: 1200,
-  tokenizer: 'approximate',
   boardFollowsResults: true,
   stallThresholds: stallThresholds(),
 };

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { isAbsolute } from 'node:path';
 import { fileVersion } from '../../config/ask-git.js';
 import { type Config, connectedRoots } from '../../config/config.js';
-import { type WordVectorsLoader, wordVectorsLoader } from '../../config/load-language-data.js';
+import { type WordVectorsLoader, wordVectorsLoader } from '../../config/load-word-vectors.js';
 import { beingForgotten } from '../../contracts/errors.js';
 import type { Token } from '../../contracts/names.js';
 import { localTasksFile } from '../../engine/files/local-tasks-file.js';

@@ -1,10 +1,9 @@
-import { loadTokenizer, type WordVectorsLoader } from '../../config/load-language-data.js';
+import type { WordVectorsLoader } from '../../config/load-word-vectors.js';
 import { checkedRequest } from '../../contracts/checked.js';
 import { type CompileRequest, compileRequest, pastPromptRequest } from '../../contracts/compile-request.js';
 import { ThroughlineError, withRemedy } from '../../contracts/errors.js';
 import { LEARNINGS_SUBJECTS, projectOfSubject, sessionIn, type Token, token } from '../../contracts/names.js';
 import type { CompileReply, LedgerReport } from '../../contracts/replies/compile-reply.js';
-import type { TokenizerName } from '../../contracts/session-meta-events.js';
 import { caughtUp, waitLimit } from '../../engine/folding/caught-up.js';
 import type { LoadedSession, ProjectReader, SessionReader } from '../../engine/folding/session-folding.js';
 import type { SessionLog } from '../../engine/ports/session-log.js';
@@ -18,7 +17,7 @@ import type { Chosen } from '../../prompt/prompt-kind.js';
 import { budgetOf } from '../../prompt/prompt-kind.js';
 import { defined } from '../../shared/collections.js';
 import { nearIdsHint } from '../../shared/nearest-name.js';
-import { clipText, type Tokenizer } from '../../shared/text.js';
+import { clipText } from '../../shared/text.js';
 import type { Process } from '../common/process-parts.js';
 import type { ProgressTracker, Refreshed } from '../common/progress-tracker.js';
 import { numbersOf } from '../common/service-context.js';
@@ -31,7 +30,6 @@ interface PromptCompilerOptions {
   readonly reader: SessionReader;
   readonly log: SessionLog;
   readonly tracker: ProgressTracker;
-  readonly tokenizers: (name: TokenizerName) => Promise<Tokenizer>;
   readonly learnings: PromptLearnings;
   readonly wordVectors: WordVectorsLoader;
   readonly waiters: ConcurrencyLimit;
@@ -108,11 +106,13 @@ async function compile(
     }
   }
   const resolved = inPlan(loaded.folded.state, request, refreshed);
-  const found = await forPrompt(loaded.folded.state, request, options);
-  const { tokenizer, learnings, learningsError, words } = found;
+  const [{ learnings, learningsError }, words] = await Promise.all([
+    options.learnings(loaded.folded.state, request),
+    options.wordVectors(),
+  ]);
   // No await from here on: the next load of the session changes the state.
   const { state, snapshotSequence } = loaded.folded;
-  const budget = budgetOf(resolvedSettings(state.charter.settings), tokenizer);
+  const budget = budgetOf(resolvedSettings(state.charter.settings));
   const replied = { sequence: state.sequence, snapshotSequence, replayed: loaded.replayed };
   const reflects = { ...replied, ...(learningsError && { learningsError }) };
   if (resolved.kind !== 'dispatch') {
@@ -138,20 +138,6 @@ function inPlan<Request extends CompileRequest>(
     ...(task !== undefined && { taskId: idInPlan(run, task) }),
     ...(refreshed.outcome === 'failed' && { degraded: clipText(refreshed.message, MAX_REASON) }),
   };
-}
-
-/** Loads the other inputs of a prompt. The state may change meanwhile, and with it the name of the tokenizer. */
-async function forPrompt(
-  state: SessionState,
-  request: CompileRequest,
-  { tokenizers, wordVectors, learnings }: PromptCompilerOptions,
-) {
-  const named = () => resolvedSettings(state.charter.settings).tokenizer;
-  for (;;) {
-    const tokenizer = await tokenizers(named());
-    const [found, words] = await Promise.all([learnings(state, request), wordVectors()]);
-    if (tokenizer.name === named()) return { tokenizer, words, ...found };
-  }
 }
 
 function loadFor(
@@ -222,7 +208,6 @@ export function openCompiler({
     log: nats.log,
     learnings: createPromptLearnings({ reader, relevance, logger }),
     wordVectors,
-    tokenizers: loadTokenizer,
     waiters: waitLimit(),
     afterTimeoutMs: config.afterTimeoutMs,
   };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { WordVectorsLoader } from '../../config/load-language-data.js';
+import type { WordVectorsLoader } from '../../config/load-word-vectors.js';
 import { cursorOf, readCursor } from '../../contracts/checked.js';
 import { codeOf, noSuchSession, ThroughlineError } from '../../contracts/errors.js';
 import { projectOf, type Token, token } from '../../contracts/names.js';

@@ -1,15 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { loadTokenizer } from '../../config/load-language-data.js';
 import { ThroughlineError } from '../../contracts/errors.js';
 import { EVENT_VERSION } from '../../contracts/event.js';
 import type { Token } from '../../contracts/names.js';
 import type { EventOf } from '../../contracts/session-events.js';
 import type { StoredEntry } from '../../contracts/trace-entry.js';
-import { archivedFault, resolvedSettings } from '../../memory/session/charter.js';
+import { archivedFault } from '../../memory/session/charter.js';
 import { tracesOf } from '../../memory/session/session-state.js';
 import { recordEntry } from '../../memory/traces/record-entry.js';
 import { compactedReport, recentLines, summarise } from '../../memory/traces/trace-summary.js';
-import { clipText, quoted } from '../../shared/text.js';
+import { approximateTokenizer, clipText, quoted } from '../../shared/text.js';
 import type { ToolPorts } from '../common/service-context.js';
 import type { Handlers } from '../common/service-shell.js';
 
@@ -88,11 +87,9 @@ export function createTraceService({
     },
     /** Returns an intent's summary with its figures, and the newer entries; null or empty below the threshold. */
     async 'trace.compact'({ session, intentId }) {
-      const opened = (await reader.load(session)).folded.state;
-      const tokenizer = await loadTokenizer(resolvedSettings(opened.charter.settings).tokenizer);
       const { state } = (await reader.load(session)).folded;
       const trace = tracesOf(state).intents.get(intentId);
-      const summary = trace === undefined ? null : summarise(trace, tokenizer);
+      const summary = trace === undefined ? null : summarise(trace, approximateTokenizer);
       return {
         summary: summary?.text ?? null,
         compacted: summary && compactedReport(summary),

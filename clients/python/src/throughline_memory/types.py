@@ -814,8 +814,6 @@ class SessionSettings(TypedDict):
     """Tokens of a reviewer's prompt and answer together."""
     max_output_tokens: NotRequired[int]
     """Tokens left for the answer."""
-    tokenizer: NotRequired[Literal["approximate", "o200k_base"]]
-    """Tokenizer: approximate counts four characters a token; o200k_base is exact and slower."""
     board_follows_results: NotRequired[bool]
     """If true, a result moves its task on the board. Default: true."""
     stall_thresholds: NotRequired[dict[str, int]]
@@ -3196,7 +3194,7 @@ class DispatchReply(TypedDict):
     lines: NotRequired[list[PromptLine]]
     """On request: the source of each line, except those of a template."""
     token_estimate: int
-    """Tokens of the whole prompt, by the configured tokenizer."""
+    """Tokens of the whole prompt, by the tokenizer of the budget."""
     budget: BudgetReport
     """The use of the budget, and what was left out."""
     compacted: CompactedReport | None
@@ -3264,7 +3262,7 @@ class IterationReply(TypedDict):
     lines: NotRequired[list[PromptLine]]
     """On request: the source of each line, except those of a template."""
     token_estimate: int
-    """Tokens of the whole prompt, by the configured tokenizer."""
+    """Tokens of the whole prompt, by the tokenizer of the budget."""
     budget: BudgetReport
     """The use of the budget, and what was left out."""
     compacted: CompactedReport | None
@@ -3317,7 +3315,7 @@ class SessionStartReply(TypedDict):
     lines: NotRequired[list[PromptLine]]
     """On request: the source of each line, except those of a template."""
     token_estimate: int
-    """Tokens of the whole prompt, by the configured tokenizer."""
+    """Tokens of the whole prompt, by the tokenizer of the budget."""
     budget: BudgetReport
     """The use of the budget, and what was left out."""
     compacted: CompactedReport | None
