@@ -28,7 +28,7 @@ const WHEN: Readonly<Record<SessionEvent['type'], string>> = {
   'iteration.started': 'an iteration began',
   'iteration.completed': 'an iteration ended',
   'iteration.summary': 'an iteration was summed up',
-  'session.opened': 'the session was given a goal, a project or settings',
+  'session.opened': 'the session was given a title, a goal or a project',
   'session.completed': 'the session ended',
   'session.restarted': 'a completed session continues',
   'session.archived': 'the session takes no more results',

@@ -1,20 +1,8 @@
 import { SETTINGS, TUNING } from '../../src/config/settings.js';
-import { STALL_SIGNALS, sessionSettings } from '../../src/contracts/session-meta-events.js';
-import { resolvedSettings } from '../../src/memory/session/charter.js';
 import { LAYERS, PURE } from '../../test/architecture/layers.js';
 import { endingWith, type Written } from './pages.js';
 
 /** Pages that are written from the code. */
-
-const DEFAULTS = resolvedSettings();
-/** Default and meaning of each setting of a session. */
-const SESSION_SETTINGS: Readonly<Record<string, string>> = {
-  implementerTokens: `${DEFAULTS.implementerTokens} | tokens of an implementer's prompt and answer together`,
-  reviewerTokens: `${DEFAULTS.reviewerTokens} | tokens of a reviewer's prompt and answer together`,
-  maxOutputTokens: `${DEFAULTS.maxOutputTokens} | tokens left for the answer`,
-  boardFollowsResults: `\`${DEFAULTS.boardFollowsResults}\` | whether a result of a board task moves that task`,
-  stallThresholds: `${DEFAULTS.stallThresholds.ping_pong} each | count at which a sign that a task is stalled raises its flag: ${STALL_SIGNALS.map((name) => `\`${name}\``).join(', ')}`,
-};
 
 export function configurationPage(): Written {
   const rows = Object.values(SETTINGS).map(
@@ -45,21 +33,6 @@ THROUGHLINE_TUNING='cacheMb=64 snapshotEvery=50' throughline admin serve --check
 | number | default | meaning |
 |---|---|---|
 ${numbers.join('\n')}
-
-## Settings of a session
-
-Settings that change a prompt are not variables, because two processes must compile the same bytes from the same log. These settings are
-recorded on the session, by \`session open\` or \`run.init\`, and hold until they are set again:
-
-\`\`\`sh
-throughline session open demo --settings implementerTokens=8000 stallThresholds.same_files=4
-\`\`\`
-
-| setting | default | meaning |
-|---|---|---|
-${Object.keys(sessionSettings.shape)
-  .map((name) => `| \`${name}\` | ${SESSION_SETTINGS[name]} |`)
-  .join('\n')}
 
 ## Which NATS server is used
 

@@ -61,18 +61,6 @@ export function dollars(raw: string): number {
   throw new InvalidArgumentError('Use an amount in dollars, such as 5 or 0.50.');
 }
 
-/** Takes one `key=value` into the settings so far; `a.b=1` sets a field of a field. The service checks names and values. */
-export function settingPair(pair: string, before: Record<string, unknown> = {}): Record<string, unknown> {
-  const [, path = '', raw = ''] = /^([^=]+)=(.*)$/.exec(pair) ?? [];
-  if (path === '') throw new InvalidArgumentError('Use key=value, such as implementerTokens=8000.');
-  const value =
-    raw === 'true' || raw === 'false' ? raw === 'true' : /^\d{1,15}$/.test(raw) ? Number(raw) : raw;
-  const [key = '', field] = path.split('.');
-  if (field === undefined) return { ...before, [key]: value };
-  const inner = before[key];
-  return { ...before, [key]: { ...(typeof inner === 'object' ? inner : {}), [field]: value } };
-}
-
 /**
  * Reads a file that an argument or an option names.
  *

@@ -2,10 +2,8 @@ import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { PLAN_PLACES, plansIn } from '../agents/agent-session.js';
 import { fileVersion } from '../config/ask-git.js';
-import { checkedRequest } from '../contracts/checked.js';
 import { ThroughlineError, usageError } from '../contracts/errors.js';
 import { PLAN_REQUESTS } from '../contracts/plan-requests.js';
-import { sessionSettings } from '../contracts/session-meta-events.js';
 import { needsText, readPlan, requirementsBeside } from '../engine/files/local-tasks-file.js';
 import { specNameOf } from '../ledger/next-task.js';
 import { defined } from '../shared/collections.js';
@@ -17,9 +15,7 @@ import { onSession, requireEvents, SESSION_DEFAULT, sessionFor } from './session
 import { problemLine } from './show-plan.js';
 import { shownStatus } from './status-command.js';
 
-interface FollowOptions extends Flags<'push' | 'json'>, Texts<'session' | 'spec' | 'goal'> {
-  readonly settings?: Record<string, unknown>;
-}
+type FollowOptions = Flags<'push' | 'json'> & Texts<'session' | 'spec' | 'goal'>;
 
 export function planCommand(program: Command): void {
   const plan = program
@@ -43,7 +39,7 @@ function addFollow(plan: Command): void {
     .option('-s, --session <name>', `session ${SESSION_DEFAULT}`);
   addFields(
     follow,
-    shapeOf(PLAN_REQUESTS['run.init'].request.shape, (field) => ['spec', 'goal', 'settings'].includes(field)),
+    shapeOf(PLAN_REQUESTS['run.init'].request.shape, (field) => ['spec', 'goal'].includes(field)),
   );
   follow
     .option(
@@ -59,14 +55,13 @@ function addFollow(plan: Command): void {
     .action(async (file: string | undefined, options: FollowOptions, command: Command) => {
       const { cli, session } = await sessionFor(command, false);
       const { goal, json = false } = options;
-      const settings = options.settings && checkedRequest(sessionSettings, options.settings);
       const spec = options.spec === undefined ? '' : ` --spec ${shellWord(options.spec)}`;
       const again = `throughline plan follow -s ${session}${spec}${options.push ? ' --push' : ''}`;
       const tasks = file ?? usualPlan(again);
       const named = options.spec ?? (options.push ? specNameOf(resolve(tasks)) : undefined);
       const source = options.push ? pushed(tasks) : { tasksPath: resolve(tasks) };
       const version = fileVersion(resolve(tasks));
-      const request = { session, spec: named, goal, settings, version, ...source };
+      const request = { session, spec: named, goal, version, ...source };
       const reply = await withClient(cli, (client) => client.runs.init(request)).catch(
         async (error: unknown) => {
           throw options.push

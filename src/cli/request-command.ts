@@ -20,14 +20,7 @@ import {
   sessionOf,
   withClient,
 } from './command-context.js';
-import {
-  fraction,
-  moment,
-  settingPair,
-  TASK_STATUS_WORDS,
-  taskStatus,
-  wholeNumber,
-} from './option-parsers.js';
+import { fraction, moment, TASK_STATUS_WORDS, taskStatus, wholeNumber } from './option-parsers.js';
 import { canAsk, noteNextPage } from './output.js';
 import {
   onProject,
@@ -281,7 +274,6 @@ function optionOf(name: string, field: string, schema: z.ZodType): Option {
   const flag = `${SHORT[field] ?? ''}--${flagOf(name)}`;
   const about = aboutOf(schema);
   if (inner instanceof z.ZodBoolean || inner instanceof z.ZodLiteral) return new Option(flag, about);
-  if (inner instanceof z.ZodObject) return new Option(`${flag} <key=value...>`, about).argParser(settingPair);
   const isShown = typeof fallback === 'string' || typeof fallback === 'number';
   const shown = fallback === 'remaining' ? 'pending' : fallback;
   const option = new Option(

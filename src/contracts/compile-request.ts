@@ -50,7 +50,7 @@ const room = between(1, 2_000_000).optional();
 const degraded = text(1000).optional().describe('Why the plan cannot be read. Default: found out.');
 
 const budgetFields = {
-  budget: object('Token budget of prompt and answer. Default: the settings of the session.', {
+  budget: object('Token budget of prompt and answer. Default: by kind and role.', {
     inputTokens: room.describe('Tokens of the whole prompt, system text included.'),
     outputTokens: room.describe('Tokens of the answer, left free of the budget.'),
   }).optional(),

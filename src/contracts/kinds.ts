@@ -28,8 +28,8 @@ export interface Kind {
   /** Fields besides task, verdict and what any result may have. */
   readonly fields: readonly ResultField[];
   readonly relations: { readonly verdict?: string; readonly summary: string };
-  /** The session setting that limits its prompts and answers together. */
-  readonly tokens: 'implementerTokens' | 'reviewerTokens';
+  /** Maximum tokens of its prompts and answers together. */
+  readonly tokens: number;
   readonly prompt: KindWording;
 }
 
@@ -86,7 +86,7 @@ export const KINDS = {
     next: { completed: 'dispatch_reviewer', blocked: 'retry_with_constraints', failed: 'retry' },
     fields: ['summary', 'files_modified', 'tests', 'follow_up_actions', 'blockers'],
     relations: { verdict: 'completed_with', summary: 'summary' },
-    tokens: 'implementerTokens',
+    tokens: 4800,
     prompt: {
       intro: `You are the implementer of one task in a longer run.
 Do this task and nothing beyond it. Keep to what earlier tasks decided, and repeat no work that is done.`,
@@ -109,7 +109,7 @@ Do this task and nothing beyond it. Keep to what earlier tasks decided, and repe
     fields: ['strengths', 'issues', 'required_fixes', 'summary'],
     // Not the relation of the work's summary, which a review would close.
     relations: { verdict: 'reviewed_as', summary: 'review_summary' },
-    tokens: 'reviewerTokens',
+    tokens: 4000,
     prompt: {
       intro: `You are the reviewer of one task in a longer run.
 Judge the work against its task and against what earlier tasks decided. Ask only for fixes that matter.`,
@@ -133,7 +133,7 @@ Judge the work against its task and against what earlier tasks decided. Ask only
     next: {},
     fields: ['summary', 'files_modified', 'tests', 'follow_up_actions'],
     relations: { summary: 'observed' },
-    tokens: 'implementerTokens',
+    tokens: 4800,
     prompt: {
       intro: `You observe one task in a longer run.
 Record what others should know of it. Change nothing.`,

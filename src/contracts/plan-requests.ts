@@ -14,7 +14,6 @@ import {
 import { ofSession, sessionName, text, untrimmed } from './request-row.js';
 import { question } from './results.js';
 import * as f from './schema-fields.js';
-import { sessionSettings } from './session-meta-events.js';
 import { TASK_STATUSES } from './task-events.js';
 
 const TASK_LINES = ['pending', 'in-progress', 'completed'] as const;
@@ -111,7 +110,6 @@ export const runEvents = [
   eventOf('run.initialized', {
     spec: f.string('Name of the specification.'),
     goal: f.string('Goal of the run.').exactOptional(),
-    settings: sessionSettings.exactOptional().describe('Settings of the session to record.'),
     source: tasksSource.describe('Where the tasks come from.'),
     version: gitVersion.exactOptional(),
     document: tasksDocument.describe('The content of the plan.'),
@@ -281,7 +279,6 @@ export const PLAN_REQUESTS = {
           .optional()
           .describe('Name of the specification. Default: the previous name, otherwise from the path.'),
         goal: text(10_000).optional().describe('Goal of the run. Default: the previous goal.'),
-        settings: sessionSettings.optional().describe('Settings of the session to record.'),
         tasksPath: untrimmed(4096)
           .optional()
           .describe("A file under one of the service's roots; excludes tasksText."),

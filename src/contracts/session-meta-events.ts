@@ -4,42 +4,9 @@ import { statementEnds, statementScope } from './recorded-fact.js';
 import { boolean, list, mark, object, oneOf, string, strings } from './schema-fields.js';
 import { iteration, taskKey } from './task-events.js';
 
-/**
- * Settings that shape a session's prompts. The log records them, not the environment, so that every process compiles
- * the same bytes. `session-open` and `run.init` set them; omitted ones keep their value.
- */
-
 /** See `src/ledger/stall.ts`. */
 export const STALL_SIGNALS = ['non_progress', 'ping_pong', 'same_fixes', 'same_test', 'same_files'] as const;
 export type StallSignal = (typeof STALL_SIGNALS)[number];
-
-const whole = (low: number, high: number) =>
-  z.int(`must be a whole number`).min(low, `must be at least ${low}`).max(high, `must be at most ${high}`);
-
-export const sessionSettings = z
-  .strictObject({
-    implementerTokens: whole(100, 10_000_000)
-      .optional()
-      .describe("Tokens of an implementer's prompt and answer together."),
-    reviewerTokens: whole(100, 10_000_000)
-      .optional()
-      .describe("Tokens of a reviewer's prompt and answer together."),
-    maxOutputTokens: whole(0, 1_000_000).optional().describe('Tokens left for the answer.'),
-    boardFollowsResults: z
-      .boolean('must be true or false')
-      .optional()
-      .describe('If true, a result moves its task on the board. Default: true.'),
-    stallThresholds: z
-      .partialRecord(z.enum(STALL_SIGNALS), whole(1, 9999))
-      .optional()
-      .describe('Count at which each stall signal raises its flag.'),
-  })
-  .meta({
-    id: 'SessionSettings',
-    description: 'Settings that shape the prompts; omitted ones keep their value.',
-  });
-
-export type SessionSettings = z.output<typeof sessionSettings>;
 
 export const NOTE_TYPES = ['learning', 'stuck', 'tip', 'decision', 'rule'] as const;
 export type NoteType = (typeof NOTE_TYPES)[number];
@@ -115,7 +82,6 @@ export const lifecycleEvents = [
     spec: string('The specification itself.').optional(),
     spec_path: string('Path of the specification.').optional(),
     project: string('The project whose learnings it uses.').optional(),
-    settings: sessionSettings.optional().describe('Settings of its prompts.'),
     person: mark('A person set it.'),
   }),
   eventOf('session.completed', {

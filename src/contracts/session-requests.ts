@@ -18,7 +18,7 @@ import {
 } from './request-row.js';
 import * as f from './schema-fields.js';
 import { sessionEvent } from './session-events.js';
-import { importedCheckpoint, sessionSettings } from './session-meta-events.js';
+import { importedCheckpoint } from './session-meta-events.js';
 
 /** Requests about sessions as a whole, about projects, and about the installation. */
 
@@ -156,7 +156,6 @@ export const SESSION_REQUESTS = {
       spec: text(MAX_SPEC).optional().describe('The specification itself.'),
       specPath: text(1024).optional().describe('Path of the specification.'),
       project: text(64).optional().describe('The project whose learnings it uses.'),
-      settings: sessionSettings.optional().describe('Settings of its prompts.'),
       person,
     },
     session,

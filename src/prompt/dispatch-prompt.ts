@@ -5,7 +5,6 @@ import { driftOf, outlookOf } from '../ledger/next-task.js';
 import type { DigestIssue } from '../ledger/outcome-digest.js';
 import { isSentBack, plainBlockers, signalsOf, type TaskLedger, type Try } from '../ledger/task-ledger.js';
 import { tokens } from '../memory/search/tokens.js';
-import { resolvedSettings } from '../memory/session/charter.js';
 import { ledgersOf, rejectionsOf, type SessionState, unreadOf } from '../memory/session/session-state.js';
 import { hashOf } from '../shared/hash.js';
 import { clipText, counted, distinctTexts, oneSpelling, quoted, shellWord } from '../shared/text.js';
@@ -419,7 +418,7 @@ const REPEATS: Readonly<Record<StallSignal, string>> = {
 function replanLines(state: SessionState, taskId: string, role: Role): string[] {
   const ledger = ledgersOf(state).get(taskId);
   if (ledger === undefined) return [];
-  const signals = signalsOf(ledger, resolvedSettings(state.charter.settings).stallThresholds);
+  const signals = signalsOf(ledger, state.limits.stall);
   if (signals.length === 0) return [];
   const { tries } = ledger;
   return [

@@ -14,11 +14,10 @@ import type {
 import type { RankedFact, SessionFact, WeighedFact } from '../memory/facts/fact-types.js';
 import { formatRelevantLearnings, type LearningsInPrompt } from '../memory/learnings/learnings-state.js';
 import type { LikelyFile } from '../memory/search/likely-files.js';
-import { type ResolvedSettings, resolvedSettings } from '../memory/session/charter.js';
 import type { SessionState } from '../memory/session/session-state.js';
 import { DEFAULT_SUMMARY_TOKENS } from '../memory/traces/trace-summary.js';
 import { defined } from '../shared/collections.js';
-import { approximateTokenizer, type Tokenizer } from '../shared/text.js';
+import { approximateTokenizer, recordOf, type Tokenizer } from '../shared/text.js';
 import type { Sections, Shown, ShownItem, Stretch } from './fill-prompt.js';
 import {
   type CappedMemory,
@@ -127,17 +126,12 @@ export interface PromptBudget {
   readonly tokenizer: Tokenizer;
 }
 
-export function budgetOf(settings: ResolvedSettings): PromptBudget {
-  const caps = ROLES.map((role) => [role, settings[KINDS[role].tokens]]);
-  return {
-    caps: Object.fromEntries(caps),
-    maxOutputTokens: settings.maxOutputTokens,
-    maxSummaryTokens: DEFAULT_SUMMARY_TOKENS,
-    tokenizer: approximateTokenizer,
-  };
-}
-
-export const DEFAULT_BUDGET: PromptBudget = budgetOf(resolvedSettings());
+export const DEFAULT_BUDGET: PromptBudget = {
+  caps: recordOf(ROLES, (role) => KINDS[role].tokens),
+  maxOutputTokens: 1200,
+  maxSummaryTokens: DEFAULT_SUMMARY_TOKENS,
+  tokenizer: approximateTokenizer,
+};
 
 export function promptOverflow(what: string, tokens: number, room: number): ThroughlineError {
   return new ThroughlineError(

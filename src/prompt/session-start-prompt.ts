@@ -13,7 +13,6 @@ import {
 import { contradicts, keptLines } from '../memory/facts/statements.js';
 import { compactProposals, formatCompactProposals } from '../memory/learnings/learnings-state.js';
 import { isRoutine } from '../memory/search/tokens.js';
-import { resolvedSettings } from '../memory/session/charter.js';
 import { unread } from '../memory/session/notebook.js';
 import { factsOf, ledgersOf, pastOf, type SessionState } from '../memory/session/session-state.js';
 import { nextTasks } from '../memory/session/task-board.js';
@@ -385,7 +384,6 @@ function openOf(
   results: readonly PastResult[],
 ): Stated[] {
   const ledgers = ledgersOf(state);
-  const { stallThresholds } = resolvedSettings(state.charter.settings);
   const waiting = [...ledgers.values()]
     .filter((ledger) => isOpenLedger(ledger) && !(ledger.last.verdict === 'blocked' && isAnswered(ledger)))
     .sort((a, b) => b.last.sequence - a.last.sequence)
@@ -393,7 +391,7 @@ function openOf(
       const { requiredFixes, issues, questions = [], last } = ledger;
       const task = `task ${clipText(quoted(ledger.task), MAX_SHORT)}`;
       const fixes = requiredFixes.length > 0 ? requiredFixes : issues.map(({ message }) => message);
-      const stalled = signalsOf(ledger, stallThresholds).length > 0 ? [`${task} goes in circles`] : [];
+      const stalled = signalsOf(ledger, state.limits.stall).length > 0 ? [`${task} goes in circles`] : [];
       const waits = [
         ...plainBlockers(ledger).map((text) => `${task} waits: "${quoted(text)}"`),
         ...fixes.map((text) => `${task} must be fixed: ${quoted(text)}`),

@@ -16,7 +16,7 @@ const CONTRACTS: readonly Contract[] = [
   { name: 'trace entry', subject: '', schema: traceEntry, good: TRACE_ENTRY, ofSession: false },
 ];
 /** Values that hold no fields of a request, but names of other things. */
-const NAMED_BY_THE_CALLER = new Set(['stallThresholds', 'entries']);
+const NAMED_BY_THE_CALLER = new Set(['entries']);
 /** Objects that may hold what their caller likes. */
 const OPEN = new Set(['payload']);
 const MAY_BE_LEFT_OUT = new Set(['after', 'afterTimeoutMs', 'asOf', 'tasksPath', 'unfollow']);
@@ -63,7 +63,7 @@ describe('the fields of a request', () => {
     const schema = inlined(contract.schema);
     const given = new Set(placesOf(goodOf(contract)).map(({ key }) => key));
     const missing = namesOf(schema, contract.good).filter(
-      ([path, name]) => !given.has(name) && !MAY_BE_LEFT_OUT.has(name) && !path.endsWith('stallThresholds.'),
+      ([, name]) => !given.has(name) && !MAY_BE_LEFT_OUT.has(name),
     );
     expect(missing).toEqual([]);
   });
@@ -147,8 +147,6 @@ it.each(REQUEST_NAMES)('the example of %s is a request', (name) => {
   expect(checkedRequest(request, { ...given, ...example })).toMatchObject(example);
 });
 
-const OPEN_SESSION = REQUESTS['tool.session-open'].request;
-
 describe('what is said of a field that is not known', () => {
   it.each<[what: string, schema: z.ZodType, request: object, message: string]>([
     [
@@ -171,9 +169,9 @@ describe('what is said of a field that is not known', () => {
     ],
     [
       'a field of an object within',
-      OPEN_SESSION,
-      { session: 'demo', settings: { reviewerToken: 1 } },
-      'settings.reviewerToken is not a recognized field: did you mean reviewerTokens?',
+      compileRequest,
+      { ...COMPILE, budget: { inputToken: 1 } },
+      'budget.inputToken is not a recognized field: did you mean inputTokens?',
     ],
     [
       'a wrong value in the spelling of its request',

@@ -48,11 +48,16 @@ describe('a file that changes between two prompts', () => {
 });
 
 describe('a prompt that does not fit', () => {
-  it('a prompt is measured by the limits that the session has recorded', async () => {
-    const settings = { reviewerTokens: 700, maxOutputTokens: 100 };
-    await system.client.tools.sessionOpen({ session: 'exact', settings });
+  it('a prompt is measured by the budget of its request', async () => {
+    await system.client.tools.sessionOpen({ session: 'exact', goal: 'A parser' });
     const taskPrompt = `Judge it.\n\n${'Read one more line of it.\n'.repeat(200)}`;
-    const request = { session: 'exact', taskId: '1', role: 'reviewer', taskPrompt } as const;
+    const request = {
+      session: 'exact',
+      taskId: '1',
+      role: 'reviewer',
+      taskPrompt,
+      budget: { inputTokens: 600 },
+    } as const;
     const { budget, prompt } = await system.client.compile(request);
     expect(budget).toMatchObject({ room: 600, tokenizer: 'approximate' });
     expect(budget.wanted).toBeGreaterThan(600);

@@ -382,7 +382,6 @@ describe('the exit code', () => {
       /^throughline: "caf\uFFFD" is not UTF-8/,
     ],
     ['an empty name', 2, () => ['log', 'any', '--task', ''], /\(schema_invalid\)\n$/],
-    ['no setting', 2, () => ['session', 'open', 'any', '--settings', 'colour=red'], /\(schema_invalid\)\n$/],
     // What cannot be read as what it should be is a failure, and no wrong use of the command.
     [
       'a result',

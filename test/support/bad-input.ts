@@ -35,7 +35,6 @@ const VALUES: Readonly<Record<string, unknown>> = {
   tasksText: '- [ ] 1. One\n',
   olderThan: '30d',
   ...{ since: '2026-03-01', until: '2026-03-01' },
-  stallThresholds: { same_files: 4 },
   'tool.blocker-answer replaces': '',
   'tool.session-import history': [],
   'tool.fact-find cursor': cursorOf('facts', 9, 5),

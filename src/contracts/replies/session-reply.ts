@@ -16,7 +16,7 @@ import {
   strings,
   time,
 } from '../schema-fields.js';
-import { NOTE_TYPES, sessionSettings } from '../session-meta-events.js';
+import { NOTE_TYPES } from '../session-meta-events.js';
 import { TASK_STATUSES } from '../task-events.js';
 
 const iteration = count('Number of the iteration that was running; 0 before the first.');
@@ -133,8 +133,6 @@ export const sessionView = named('Session', 'The figures of a session.', {
   spec: string('The specification itself.').exactOptional(),
   spec_path: string('Path of the specification.').exactOptional(),
   project: string('The project whose learnings it uses.').exactOptional(),
-  // Unlike a request, it may contain settings of a later version.
-  settings: object('Settings that were set.', sessionSettings.shape).exactOptional(),
   completed_reason: string('Why it was completed with open tasks.').exactOptional(),
   archived: object('Set while it is archived and read-only.', {
     at: time('Since when'),

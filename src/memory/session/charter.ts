@@ -9,14 +9,8 @@ import {
   tasksSource,
 } from '../../contracts/plan-requests.js';
 import type { EventOf } from '../../contracts/session-events.js';
-import {
-  type SessionSettings,
-  type StallSignal,
-  sessionSettings,
-} from '../../contracts/session-meta-events.js';
 import { specNameOf } from '../../ledger/next-task.js';
-import { stallThresholds } from '../../ledger/stall.js';
-import { onceForEach, ordered } from '../../shared/collections.js';
+import { onceForEach } from '../../shared/collections.js';
 import { clipText, oneLine } from '../../shared/text.js';
 
 export const charterJson = z.object({
@@ -33,7 +27,6 @@ export const charterJson = z.object({
   project: z.string().exactOptional(),
   /** Why it was completed with open tasks. */
   completed_reason: z.string().exactOptional(),
-  settings: sessionSettings.exactOptional(),
   /** Set while it follows no plan because a person said so. */
   unfollowed: z.literal(true).exactOptional(),
   /** Set while it is read-only: since when, ISO 8601 in UTC, and why. */
@@ -67,10 +60,6 @@ type CharterEvent = EventOf<
   'session.opened' | 'session.completed' | 'session.restarted' | 'session.archived' | 'session.reopened'
 >;
 
-export function recordSettings(charter: Charter, settings: SessionSettings | undefined): void {
-  if (settings !== undefined) charter.settings = mergedSettings(charter.settings, settings);
-}
-
 export function evolveCharter(charter: Charter, event: CharterEvent): void {
   switch (event.type) {
     case 'session.opened':
@@ -79,7 +68,6 @@ export function evolveCharter(charter: Charter, event: CharterEvent): void {
         if (value !== undefined) charter[key] = value;
       }
       if (event.data.goal !== undefined && event.data.person) charter.person = true;
-      recordSettings(charter, event.data.settings);
       return;
     case 'session.completed':
       charter.status = 'completed';
@@ -98,42 +86,6 @@ export function evolveCharter(charter: Charter, event: CharterEvent): void {
       delete charter.archived;
       return;
   }
-}
-
-export interface ResolvedSettings {
-  readonly implementerTokens: number;
-  readonly reviewerTokens: number;
-  readonly maxOutputTokens: number;
-  readonly boardFollowsResults: boolean;
-  readonly stallThresholds: Readonly<Record<StallSignal, number>>;
-}
-
-type GivenSettings = { [Name in keyof SessionSettings]?: NonNullable<SessionSettings[Name]> };
-
-const DEFAULT_SETTINGS: ResolvedSettings = {
-  implementerTokens: 4800,
-  reviewerTokens: 4000,
-  maxOutputTokens: 1200,
-  boardFollowsResults: true,
-  stallThresholds: stallThresholds(),
-};
-
-export function resolvedSettings(settings: SessionSettings = {}): ResolvedSettings {
-  const { stallThresholds: thresholds, ...others } = mergedSettings({}, settings);
-  return {
-    ...DEFAULT_SETTINGS,
-    ...others,
-    stallThresholds: { ...DEFAULT_SETTINGS.stallThresholds, ...thresholds },
-  };
-}
-
-/** Merges settings with keys in schema order, so that equal settings have equal bytes. */
-export function mergedSettings(before: SessionSettings = {}, more: SessionSettings): GivenSettings {
-  const given = { ...before, ...more };
-  const thresholds = { ...before.stallThresholds, ...more.stallThresholds };
-  const sorted = Object.fromEntries(Object.entries(thresholds).sort());
-  const stall = Object.keys(sorted).length === 0 ? undefined : sorted;
-  return ordered({ ...given, stallThresholds: stall }, sessionSettings) as GivenSettings;
 }
 
 /** The plan that a session follows; absent until `run.init`. */

@@ -12,7 +12,7 @@ import { sessionFact } from '../facts/fact-extractor.js';
 import type { RecordedFact } from '../facts/fact-types.js';
 import { factsOfEvent } from '../facts/statements.js';
 import { addAppended, entryOfDispatch } from '../traces/session-traces.js';
-import { evolveCharter, evolveRun, idInPlan, recordSettings } from './charter.js';
+import { evolveCharter, evolveRun, idInPlan } from './charter.js';
 import { restoreCheckpoint } from './checkpoint.js';
 import { evolveIterations, recordWork } from './iterations.js';
 import { evolveNotebook } from './notebook.js';
@@ -111,7 +111,6 @@ export function evolve(state: SessionState, stored: StoredEvent): SessionState {
       restoreCheckpoint(state, event, sequence, isFirst);
       return state;
     case 'run.initialized':
-      recordSettings(state.charter, event.data.settings);
       delete state.charter.unfollowed;
       state.run = evolveRun(state.run, event);
       state.left = [];

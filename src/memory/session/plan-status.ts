@@ -14,7 +14,7 @@ import { defined } from '../../shared/collections.js';
 import { clipText, oneLine } from '../../shared/text.js';
 import { leftBy, waitsForPerson } from '../../shared/wire-words.js';
 import type { PastResults } from '../search/past-results.js';
-import { type Run, resolvedSettings } from './charter.js';
+import type { Run } from './charter.js';
 import { overview } from './commands/lifecycle-commands.js';
 import { isForPerson, unread } from './notebook.js';
 import {
@@ -95,10 +95,9 @@ function planInNumbers(
 }
 
 export function progressOf(state: SessionState, ledger: TaskLedger) {
-  const { charter, run, board: onBoard } = state;
-  const { stallThresholds } = resolvedSettings(charter.settings);
+  const { run, board: onBoard } = state;
   const questions = asksOf(state, ledger.task, ledger);
-  const raised = signalsOf(ledger, stallThresholds);
+  const raised = signalsOf(ledger, state.limits.stall);
   const hint = replanHint(raised);
   const board = onBoard.tasks.get(ledger.task)?.status;
   const plan = run?.document.tasks.find(({ id }) => id === ledger.task)?.status;

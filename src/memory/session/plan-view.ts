@@ -4,7 +4,7 @@ import type { PlannedTask } from '../../ledger/next-task.js';
 import { defined } from '../../shared/collections.js';
 import { nearIdsHint } from '../../shared/nearest-name.js';
 import { oneLine } from '../../shared/text.js';
-import { idInPlan, resolvedSettings } from './charter.js';
+import { idInPlan } from './charter.js';
 import { shown } from './commands/task-commands.js';
 import { notesOf } from './notebook.js';
 import { progressOf } from './plan-status.js';
@@ -134,12 +134,11 @@ export function taskShown(state: SessionState, given: string): NonNullable<RunSt
   const what = hasResult ? 'neither plan nor board has' : 'nothing is known about';
   const remark = isStray && `${what} task ${oneLine(id)}${oneLine(nearIdsHint(id, new Set(known)))}`;
   if (remark !== false && !hasResult) return { id, entries: {}, remark };
-  const { stallThresholds } = resolvedSettings(state.charter.settings);
   const unreadable = unread && unreadableResult(unread);
   return {
     id,
     ...(remark !== false && { remark }),
-    entries: { ...ledgerEntries(ledgers.get(id), run?.document, stallThresholds, unreadable, ledgers) },
+    entries: { ...ledgerEntries(ledgers.get(id), run?.document, state.limits.stall, unreadable, ledgers) },
     ...(onBoard !== undefined && { board: shown(seen.board, onBoard) }),
     ...(planned !== undefined && {
       plan: taskView(seen, planned, true),

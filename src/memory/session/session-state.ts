@@ -24,7 +24,7 @@ import { PastResults } from '../search/past-results.js';
 import { knownAs } from '../search/path-table.js';
 import { tokens } from '../search/tokens.js';
 import { addDispatch, addPending, emptyTraces, type Traces } from '../traces/session-traces.js';
-import { type Charter, type Run, resolvedSettings } from './charter.js';
+import type { Charter, Run } from './charter.js';
 import { countResult, type DispatchFold, DispatchWindow } from './dispatch-window.js';
 import type { IterationHistory } from './iterations.js';
 import { addBoardResult, type BoardResult, claimOf, movedBoard, type TaskBoard } from './task-board.js';
@@ -448,11 +448,10 @@ const wordsAndFiles = onceForEach(({ summary = '', files, issues, fixes }: Outco
   };
 });
 
-/** Returns the state as people, agents and commands see it: its board follows results, unless a setting disables that. */
+/** Returns the state as people, agents and commands see it: its board follows results. */
 export function seenState(state: SessionState): SessionState {
   const { boardResults } = state.dispatches.current();
-  const { boardFollowsResults } = resolvedSettings(state.charter.settings);
-  if (boardResults.size === 0 || !boardFollowsResults) return state;
+  if (boardResults.size === 0) return state;
   return { ...state, board: movedBoard(state.board, boardResults) };
 }
 

@@ -184,14 +184,13 @@ const SUMMARIES: { readonly [Type in Other['type']]: (data: DataOf<Type>) => str
   'iteration.started': ({ number }) => `iteration ${number} started`,
   'iteration.completed': ({ number }) => `iteration ${number} completed`,
   'iteration.summary': ({ number, summary }) => `iteration ${number}: ${summary}`,
-  'session.opened'({ title, goal, spec, spec_path, project, settings }) {
+  'session.opened'({ title, goal, spec, spec_path, project }) {
     const set = [
       title !== undefined && `title: ${title}`,
       goal !== undefined && `goal: ${goal}`,
       spec_path !== undefined && `specification at ${spec_path}`,
       spec !== undefined && 'a specification',
       project !== undefined && `project ${project}`,
-      settings !== undefined && `settings ${Object.keys(settings).join(', ')}`,
     ].filter((part) => part !== false);
     return `session opened${set.length === 0 ? '' : `: ${set.join('; ')}`}`;
   },

@@ -9,12 +9,12 @@ import type { LoadedSession, ProjectReader, SessionReader } from '../../engine/f
 import type { SessionLog } from '../../engine/ports/session-log.js';
 import { type ConcurrencyLimit, systemClock } from '../../engine/runtime/pacing.js';
 import { scannerFor } from '../../memory/redaction/redactor.js';
-import { idInPlan, resolvedSettings } from '../../memory/session/charter.js';
+import { idInPlan } from '../../memory/session/charter.js';
 import { rejectionsOf, type SessionState } from '../../memory/session/session-state.js';
 import { Announcements } from '../../nats/connection/connect-nats.js';
 import { compilePrompt } from '../../prompt/compile-prompt.js';
 import type { Chosen } from '../../prompt/prompt-kind.js';
-import { budgetOf } from '../../prompt/prompt-kind.js';
+import { DEFAULT_BUDGET } from '../../prompt/prompt-kind.js';
 import { defined } from '../../shared/collections.js';
 import { nearIdsHint } from '../../shared/nearest-name.js';
 import { clipText } from '../../shared/text.js';
@@ -112,15 +112,14 @@ async function compile(
   ]);
   // No await from here on: the next load of the session changes the state.
   const { state, snapshotSequence } = loaded.folded;
-  const budget = budgetOf(resolvedSettings(state.charter.settings));
   const replied = { sequence: state.sequence, snapshotSequence, replayed: loaded.replayed };
   const reflects = { ...replied, ...(learningsError && { learningsError }) };
   if (resolved.kind !== 'dispatch') {
-    const { chosen, ...compiled } = compilePrompt(state, resolved, budget, learnings, words);
+    const { chosen, ...compiled } = compilePrompt(state, resolved, DEFAULT_BUDGET, learnings, words);
     return { reply: { ...compiled, ...reflects }, chosen, resolved };
   }
   const ledger = ledgerReport(state, resolved.taskId, refreshed);
-  const { chosen, ...compiled } = compilePrompt(state, resolved, budget, learnings, words);
+  const { chosen, ...compiled } = compilePrompt(state, resolved, DEFAULT_BUDGET, learnings, words);
   return { reply: { ...compiled, ledger, ...reflects }, chosen, resolved };
 }
 

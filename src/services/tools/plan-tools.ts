@@ -28,17 +28,7 @@ export function createRunService({
 }: Pick<ToolPorts, 'reader' | 'command' | 'tracker'>): Handlers<'run.init' | 'run.status'> {
   return {
     /** Records the tasks as the session's plan, or that it follows none. @throws ThroughlineError if they cannot be read */
-    async 'run.init'({
-      session,
-      spec,
-      goal,
-      tasksPath,
-      tasksText,
-      requirementsText,
-      settings,
-      version,
-      unfollow,
-    }) {
+    async 'run.init'({ session, spec, goal, tasksPath, tasksText, requirementsText, version, unfollow }) {
       if (unfollow) {
         const { reply } = await command(session, 'run.init', (state) => {
           if (state.charter.archived !== undefined) return refuseArchived(state);
@@ -75,7 +65,7 @@ export function createRunService({
           source,
           ...(version && { version }),
           document: planVersion(state, document, unnamed),
-          ...defined({ goal: goal ?? before?.goal, settings }),
+          ...defined({ goal: goal ?? before?.goal }),
         };
         return append({ type: 'run.initialized', data }, runStatus);
       });

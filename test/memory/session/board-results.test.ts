@@ -118,15 +118,6 @@ describe('a result of a board task', () => {
     expect(seen(played.foldWhole(published(1, 10, returned)))).toMatchObject({ status });
   });
 
-  it('a result of a board task changes nothing where the session says so, until it says otherwise', () => {
-    const played = moved(completed(), APPROVED).after('session-open', {
-      settings: { boardFollowsResults: false },
-    });
-    expect(seen(played)).toMatchObject({ status: 'remaining' });
-    played.after('session-open', { settings: { boardFollowsResults: true } });
-    expect(seen(played)).toMatchObject({ status: 'completed' });
-  });
-
   it('a result of a board task gives the same board in whatever order it and the others arrive', () => {
     const returned = [completed(), APPROVED, needsChanges('x'), blocked('y'), failed()];
     const results = fc.uniqueArray(fc.tuple(fc.nat(60), fc.constantFrom(...returned)), {

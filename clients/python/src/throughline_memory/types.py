@@ -805,21 +805,6 @@ class IterationListReply(TypedDict):
     """Session sequence that the answer reflects."""
 
 
-class SessionSettings(TypedDict):
-    """Settings that shape the prompts; omitted ones keep their value."""
-
-    implementer_tokens: NotRequired[int]
-    """Tokens of an implementer's prompt and answer together."""
-    reviewer_tokens: NotRequired[int]
-    """Tokens of a reviewer's prompt and answer together."""
-    max_output_tokens: NotRequired[int]
-    """Tokens left for the answer."""
-    board_follows_results: NotRequired[bool]
-    """If true, a result moves its task on the board. Default: true."""
-    stall_thresholds: NotRequired[dict[str, int]]
-    """Count at which each stall signal raises its flag."""
-
-
 class SessionOpenRequest(TypedDict):
     """Set the title and the goal of the session."""
 
@@ -833,8 +818,6 @@ class SessionOpenRequest(TypedDict):
     """Path of the specification."""
     project: NotRequired[str]
     """The project whose learnings it uses."""
-    settings: NotRequired[SessionSettings]
-    """Settings of its prompts."""
     person: NotRequired[Literal[True]]
     """A person does, and not an agent or a program."""
 
@@ -899,8 +882,6 @@ class Session(TypedDict):
     """Path of the specification."""
     project: NotRequired[str]
     """The project whose learnings it uses."""
-    settings: NotRequired[SessionSettings]
-    """Settings that were set."""
     completed_reason: NotRequired[str]
     """Why it was completed with open tasks."""
     archived: NotRequired[SessionArchived]
@@ -2197,8 +2178,6 @@ class SessionImportRequestHistory23Data(TypedDict):
     """Path of the specification."""
     project: NotRequired[str]
     """The project whose learnings it uses."""
-    settings: NotRequired[SessionSettings]
-    """Settings of its prompts."""
     person: NotRequired[Literal[True]]
     """A person set it."""
 
@@ -2506,8 +2485,6 @@ class SessionImportRequestHistory30Data(TypedDict):
     """Name of the specification."""
     goal: NotRequired[str]
     """Goal of the run."""
-    settings: NotRequired[SessionSettings]
-    """Settings of the session to record."""
     source: PlanSource | PlanSource2
     """Where the tasks come from."""
     version: NotRequired[PlanVersion]
@@ -2773,7 +2750,7 @@ class DispatchRequestHints(TypedDict):
 
 
 class DispatchRequestBudget(TypedDict):
-    """Token budget of prompt and answer. Default: the settings of the session."""
+    """Token budget of prompt and answer. Default: by kind and role."""
 
     input_tokens: NotRequired[int]
     """Tokens of the whole prompt, system text included."""
@@ -2799,7 +2776,7 @@ class DispatchRequest(TypedDict):
     hints: NotRequired[DispatchRequestHints]
     """What the caller sees where the agent works."""
     budget: NotRequired[DispatchRequestBudget]
-    """Token budget of prompt and answer. Default: the settings of the session."""
+    """Token budget of prompt and answer. Default: by kind and role."""
     max_tokens: NotRequired[int]
     """Maximum tokens of facts and learnings. Default: as many as fit."""
     degraded: NotRequired[str]
@@ -2840,7 +2817,7 @@ class IterationRequestHints(TypedDict):
 
 
 class IterationRequestBudget(TypedDict):
-    """Token budget of prompt and answer. Default: the settings of the session."""
+    """Token budget of prompt and answer. Default: by kind and role."""
 
     input_tokens: NotRequired[int]
     """Tokens of the whole prompt, system text included."""
@@ -2866,7 +2843,7 @@ class IterationRequest(TypedDict):
     hints: NotRequired[IterationRequestHints]
     """What the caller sees where the agent works."""
     budget: NotRequired[IterationRequestBudget]
-    """Token budget of prompt and answer. Default: the settings of the session."""
+    """Token budget of prompt and answer. Default: by kind and role."""
     max_tokens: NotRequired[int]
     """Maximum tokens of facts and learnings. Default: as many as fit."""
     degraded: NotRequired[str]
@@ -2909,7 +2886,7 @@ class SessionStartRequestHints(TypedDict):
 
 
 class SessionStartRequestBudget(TypedDict):
-    """Token budget of prompt and answer. Default: the settings of the session."""
+    """Token budget of prompt and answer. Default: by kind and role."""
 
     input_tokens: NotRequired[int]
     """Tokens of the whole prompt, system text included."""
@@ -2935,7 +2912,7 @@ class SessionStartRequest(TypedDict):
     hints: NotRequired[SessionStartRequestHints]
     """What the caller sees where the agent works."""
     budget: NotRequired[SessionStartRequestBudget]
-    """Token budget of prompt and answer. Default: the settings of the session."""
+    """Token budget of prompt and answer. Default: by kind and role."""
     max_tokens: NotRequired[int]
     """Maximum tokens of facts and learnings. Default: as many as fit."""
     degraded: NotRequired[str]
@@ -3603,8 +3580,6 @@ class RunInitRequest(TypedDict):
     """Name of the specification. Default: the previous name, otherwise from the path."""
     goal: NotRequired[str]
     """Goal of the run. Default: the previous goal."""
-    settings: NotRequired[SessionSettings]
-    """Settings of the session to record."""
     tasks_path: NotRequired[str]
     """A file under one of the service's roots; excludes tasksText."""
     tasks_text: NotRequired[str]
@@ -4965,7 +4940,7 @@ RESULTS = {
     "observer": ObserverResult,
 }
 
-MAPS = {"dispatches", "entries", "errors", "event", "fallbacks", "kinds", "ledgerModes", "left_out", "numbers", "reasons", "rejections", "request", "requirement_texts", "stallThresholds"}
+MAPS = {"dispatches", "entries", "errors", "event", "fallbacks", "kinds", "ledgerModes", "left_out", "numbers", "reasons", "rejections", "request", "requirement_texts"}
 """Fields of replies whose value, if it is a dict, has keys that are data."""
 
 FIXES: dict[str, str] = {

@@ -24,7 +24,7 @@ import {
 } from './session-decision.js';
 
 export function openSession(state: SessionState, args: ToolArguments<'session-open'>): Decision {
-  const { title, goal, spec, specPath, project, settings, person } = args;
+  const { title, goal, spec, specPath, project, person } = args;
   const bound = boundProject(state.charter);
   if (project !== undefined && bound !== undefined && projectOf(project) !== bound) {
     const message = `project: session ${state.session} already belongs to project ${bound}: leave out the project, or open another session`;
@@ -33,7 +33,7 @@ export function openSession(state: SessionState, args: ToolArguments<'session-op
   const { goal: before, person: isPersons } = state.charter;
   if (goal !== undefined && goal !== before && isPersons && !person)
     return refuse('conflict', `the goal is what a person set: ${ONLY_A_PERSON}`, { field: 'goal' });
-  const data = defined({ title, goal, spec, spec_path: specPath, project, settings, person });
+  const data = defined({ title, goal, spec, spec_path: specPath, project, person });
   return append({ type: 'session.opened', data }, overview);
 }
 
