@@ -93,14 +93,16 @@ export function connectCommand(program: Command): void {
           throw usageError('--all goes with --remove, and without a client');
         return disconnectAll(cli, options);
       }
-      if (client === undefined && (options.user === true || options.remove === true)) {
+      const isAlone = () =>
+        everyConnection(cli).some((each) => !each.client && each.place.project === process.cwd());
+      if (client === undefined && (options.user === true || (options.remove === true && !isAlone()))) {
         throw usageError(`which client? Name one of ${CONNECT_NAMES.join(', ')}, or "ls" to see them all`);
       }
       if (client === 'agents-md' && options.user === true)
         throw usageError('agents-md is for one project: leave out --user');
+      if (options.remove === true) await disconnect(cli, client, options);
       // For a user whose clients are connected with `--user`, and a project that was cloned.
-      if (client === undefined) await connected(cli, undefined, options, 'project');
-      else if (options.remove === true) await disconnect(cli, client, options);
+      else if (client === undefined) await connected(cli, undefined, options, 'project');
       else await connectTo(cli, client, options);
     });
   addConnectList(connect);
@@ -200,12 +202,13 @@ function placeOf(cli: Cli, scope: Scope, project = process.cwd()): Where {
   return { scope, project, home: homedir(), env: cli.config.env, exists: existsSync };
 }
 
-async function disconnect(cli: Cli, client: ConnectClientName, options: ConnectOptions): Promise<void> {
+async function disconnect(cli: Cli, client: ConnectClientName | undefined, options: ConnectOptions) {
   const scope = options.user === true ? 'user' : 'project';
   const place = placeOf(cli, scope);
   const changes = removePlan(client, place, readerOf(place));
-  if (changes.length > 0) {
-    const isLast = changes.some(({ path }) => path === join(place.project, PROJECT_FILE_NAME));
+  if (client === undefined || changes.length > 0) {
+    const isLast =
+      client === undefined || changes.some(({ path }) => path === join(place.project, PROJECT_FILE_NAME));
     if ((await written(cli, changes, options, place)) && isLast)
       removeConnected(stateDirOf(cli.config.env), place.project);
   } else
@@ -214,19 +217,22 @@ async function disconnect(cli: Cli, client: ConnectClientName, options: ConnectO
     );
 }
 
-/** Finds what connect wrote for this user: each client, in each connected folder that still exists, and for all projects. */
+/** Finds what connect wrote for this user, in each connected folder that still exists and for all projects: each client, or none. */
 function everyConnection(cli: Cli) {
   const folders = connectedProjects(stateDirOf(cli.config.env)).map(({ folder }) => folder);
   const places = [
     placeOf(cli, 'user'),
     ...folders.filter((folder) => existsSync(folder)).map((folder) => placeOf(cli, 'project', folder)),
   ];
-  return places.flatMap((place) =>
-    CONNECT_NAMES.filter((name) => clientState(name, place, readerOf(place)) !== 'absent').map((client) => {
+  return places.flatMap((place) => {
+    const clients = CONNECT_NAMES.filter((name) => clientState(name, place, readerOf(place)) !== 'absent');
+    const isAlone = place.scope === 'project' && clients.length === 0;
+    return (isAlone ? [undefined] : clients).map((client) => {
       const where = place.scope === 'user' ? 'for all your projects' : `in ${place.project}`;
-      return { client, place, text: `${CONNECT_CLIENTS[client].title} ${where}` };
-    }),
-  );
+      const title = client === undefined ? 'a connection without a client' : CONNECT_CLIENTS[client].title;
+      return { client, place, text: `${title} ${where}` };
+    });
+  });
 }
 
 function removeConnections(cli: Cli): void {
@@ -241,9 +247,9 @@ async function disconnectAll(cli: Cli, { yes, dryRun }: ConnectOptions): Promise
   for (const { text } of connections) out(text);
   if (connections.length === 0) return note('-- nothing is connected: nothing to take out');
   if (dryRun === true) return note('-- nothing was changed');
-  if (!(await confirmed(`Disconnect ${counted(connections.length, 'client')}?`, yes))) return;
+  if (!(await confirmed(`Take out ${counted(connections.length, 'connection')}?`, yes))) return;
   removeConnections(cli);
-  note(`-- ${counted(connections.length, 'client')} disconnected`);
+  note(`-- ${counted(connections.length, 'connection')} taken out`);
 }
 
 async function written(cli: Cli, changes: readonly FileChange[], options: ConnectOptions, place: Where) {
@@ -253,7 +259,8 @@ async function written(cli: Cli, changes: readonly FileChange[], options: Connec
     note(`-- ${counted(changes.length, 'file')} would change; nothing was changed`);
     return false;
   }
-  const question = changes.length === 0 ? 'Connect it?' : `Change ${counted(changes.length, 'file')}?`;
+  const act = options.remove === true ? 'Disconnect' : 'Connect';
+  const question = changes.length === 0 ? `${act} it?` : `Change ${counted(changes.length, 'file')}?`;
   if (!(await confirmed(question, options.yes))) return false;
   writeChanges(changes, place);
   const removed = changes.filter(({ after }) => after === undefined).length;
@@ -445,6 +452,6 @@ export function uninstallCommand(program: Command): void {
       removeConnections(cli);
       await stopDetached(store, config.shutdownMs);
       for (const folder of folders) rmSync(folder, { recursive: true, force: true });
-      note('-- the package itself: "npm uninstall --global throughline"');
+      note('-- removed; the package itself: "npm uninstall --global throughline"');
     });
 }

@@ -582,7 +582,25 @@ describe('connect --remove --all, and uninstall', () => {
       expect(await run(...words, '--yes')).toMatchObject({ code: 0, stdout: listed.stdout });
       expect(await here.files()).toEqual(before);
     }
+    for (const words of [['connect', '--remove'], ['connect', '--remove', '--all'], ['uninstall']]) {
+      await here.connect('--yes');
+      expect(await here.read('.throughline.json')).toContain('"session"');
+      const { stdout } = await run(...words, '--yes');
+      expect(stdout).toContain(
+        words.length === 2 ? '.throughline.json' : `without a client in ${here.project}`,
+      );
+      expect(await here.files()).toEqual(before);
+    }
+    expect(await run('connect', '--remove')).toMatchObject({ code: 2 });
+    // A clone has the file: only the connection goes.
+    await here.write('.throughline.json', '{"session": "shop", "project": "shop"}\n');
+    const cloned = await here.files();
+    await here.connect('--yes');
+    expect((await run('connect', '--remove', '--yes')).code).toBe(0);
+    expect(await here.files()).toEqual(cloned);
+    await rm(join(here.project, '.throughline.json'));
     await here.connect('claude', '--yes');
+    expect((await run('connect', '--remove', '--yes')).note).toContain('which client?');
     expect((await run('uninstall', '--yes')).stdout).toContain('.local/state/throughline, with all sessions');
     expect(await readdir(here.env.XDG_STATE_HOME)).toEqual([]);
     expect(await here.files()).toEqual(before);

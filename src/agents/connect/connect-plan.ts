@@ -59,8 +59,14 @@ export function connectPlan(
   ].filter(isChange);
 }
 
-export function removePlan(client: ConnectClientName, where: Where, read: ReadText): FileChange[] {
-  const files = CONNECT_CLIENTS[client].files(where).flatMap((file): FileChange[] => {
+/** Returns the changes that take out a client, or a project that is connected without any. Throws `config_invalid`. */
+export function removePlan(
+  client: ConnectClientName | undefined,
+  where: Where,
+  read: ReadText,
+): FileChange[] {
+  const clientFiles = client === undefined ? [] : CONNECT_CLIENTS[client].files(where);
+  const files = clientFiles.flatMap((file): FileChange[] => {
     const { path } = file;
     const record = recordOf(path, where);
     const before = read(path);
@@ -70,7 +76,8 @@ export function removePlan(client: ConnectClientName, where: Where, read: ReadTe
     return [{ path, before, after, backup: 'drop', record }];
   });
   const others = CONNECT_NAMES.filter((name) => name !== client);
-  const goes = where.scope === 'project' && files.some(isChange) && noneOf(others, where, read);
+  const isTaken = client === undefined || files.some(isChange);
+  const goes = where.scope === 'project' && isTaken && noneOf(others, where, read);
   return [...files, ...(goes ? projectRemoved(where, read) : [])].filter(isChange);
 }
 
