@@ -4,6 +4,7 @@ import { stateDirOf } from '../config/config.js';
 import { usageError } from '../contracts/errors.js';
 import { statementElsewhere } from '../contracts/names.js';
 import { REQUESTS } from '../contracts/requests.js';
+import { holding } from '../memory/session/erased-state.js';
 import { counted } from '../shared/text.js';
 import { restoreCommand } from './board-commands.js';
 import type { Command, Flags, Texts } from './cli-command.js';
@@ -96,9 +97,13 @@ export function factsCommand(program: Command): void {
       async send(client, { yes, ...request }) {
         const isSure = await confirmed(`Erase what ${request.id} says for good?`, yes === true);
         if (!isSure) return undefined;
-        const { fact } = await client.send('tool.fact-show', { session: request.session, id: request.id });
+        const { session, id } = request;
+        const { fact, history } = await client.send('tool.fact-show', { session, id });
         const reply = await client.send('tool.fact-erase', request);
-        hookState(stateDirOf()).forgetText(fact.object);
+        hookState(stateDirOf()).forgetText(holding(fact.object));
+        for (const { corrects, closed_at, object, ref } of history)
+          if (corrects !== undefined && closed_at === undefined && object.includes(fact.object))
+            note(`-- ${ref}, which corrects it, has the same words: erase that, too`);
         return reply;
       },
       remark: () => 'its session keeps no earlier prompts: they may have shown it',

@@ -1,9 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { startUp } from '../support/cli.js';
+import { cleanEnv, startUp } from '../support/cli.js';
 import { folderOfFile, ofFile } from '../support/of-file.js';
 import { soon } from '../support/soon.js';
+import { filesHolding } from '../support/store-files.js';
 import { newSession } from '../support/system.js';
 
 /** A command at a terminal speaks for a person, and one without a terminal for an agent, whatever name it gives. */
@@ -66,6 +67,41 @@ it('what a person erases stands in the log where it was, and its kept prompts ar
     'note NOT-2 (learning): Dates are ISO 8601',
     'note NOT-1 (learning): erased',
   ]);
+});
+
+it('a sentence of the user that is erased is in no event, no snapshot and no file of a hook here; its speaker stays', async () => {
+  const at = newSession('sentence');
+  const turn = { session_id: at, prompt_id: 'p1' };
+  const hook = (payload: object) =>
+    up.cli(['hook', 'claude', '--within', '20000'], {
+      ...{ env: { THROUGHLINE_SESSION: at }, input: JSON.stringify({ ...turn, ...payload }) },
+    });
+  await hook({ hook_event_name: 'SessionStart', source: 'startup' });
+  await hook({ hook_event_name: 'UserPromptSubmit', prompt: 'Always deploy from the kumquat branch' });
+  const last_assistant_message = 'Understood.';
+  await hook({ hook_event_name: 'Stop', stop_hook_active: false, last_assistant_message });
+  await soon(async () => expect((await agent('facts', at)).stdout).toContain('kumquat'));
+  expect((await agent('log', at)).stdout).toContain('REQUEST: Always deploy');
+  const [, id = ''] = /(M\d+) .*kumquat/.exec((await agent('facts', at)).stdout) ?? [];
+  expect((await person('facts', 'erase', id, '--yes', '-s', at)).code).toBe(0);
+  expect((await agent('facts', at, '--all')).stdout).toMatch(/The user: erased by .* \(retracted/);
+  expect((await agent('facts', at, '--all')).stdout).not.toContain("by the agent's line");
+  for (const words of [
+    ['log', at],
+    ['session', 'export', at],
+    ['tool', 'snapshot-show', '--session', at, '--whole'],
+  ])
+    expect((await agent(...words)).stdout).not.toContain('kumquat');
+  expect(await filesHolding(cleanEnv().XDG_STATE_HOME ?? '', 'kumquat')).toEqual([]);
+});
+
+it('a correction that holds keeps its words when what it corrected is erased, and is named', async () => {
+  const of = ['-s', newSession('corrected')];
+  await person('note', 'add', 'Round down', '--type', 'decision', ...of);
+  await person('facts', 'correct', 'N1', 'Round down to whole cents', ...of);
+  const erased = await person('facts', 'erase', 'N1', '--yes', ...of);
+  expect(erased.stderr).toContain('N1v2, which corrects it, has the same words');
+  expect((await agent('facts', ...of)).stdout).toContain('Round down to whole cents');
 });
 
 it('who speaks at a terminal has the name of git, and its statements and answers are found by it', async () => {

@@ -1,5 +1,14 @@
 import { createHash } from 'node:crypto';
-import { appendFileSync, mkdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { codeOf, isMissing, messageOf } from '../../contracts/errors.js';
 import type { Role } from '../../contracts/kinds.js';
@@ -78,13 +87,11 @@ export function hookState(folder: string, log: (line: string) => void = () => {}
           if (Date.now() - (statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0) > MAX_AGE_MS)
             rmSync(file, { force: true });
       }),
-    /** Removes what holds a text, and what the agents of all sessions began with last. */
-    forgetText(text: string): void {
+    /** Removes what hooks keep and have not sent yet that holds a text, and what the agents of all sessions began with last. */
+    forgetText(holds: (file: string) => boolean): void {
       rmSync(startsIn(folder), { recursive: true, force: true });
-      const files = [texts, turns].flatMap((place) => namesIn(place).map((name) => join(place, name)));
-      const forms = [text, JSON.stringify(text).slice(1, -1)];
-      for (const file of files)
-        if (forms.some((form) => textIn(file)?.includes(form))) rmSync(file, { force: true });
+      for (const file of filesBelow(join(folder, 'hooks')))
+        if (holds(textIn(file) ?? '')) rmSync(file, { force: true });
     },
     clearNotes: (key: string) => attempt(log, () => rmSync(join(turns, keyOf(key)), { force: true })),
   };
@@ -93,6 +100,13 @@ export function hookState(folder: string, log: (line: string) => void = () => {}
 /** Returns the folder of what agents begin with while the server does not answer. */
 export function startsIn(stateDir: string): string {
   return join(stateDir, 'hooks', 'starts');
+}
+
+function filesBelow(folder: string): string[] {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { recursive: true, withFileTypes: true }).flatMap((entry) =>
+    entry.isFile() ? [join(entry.parentPath, entry.name)] : [],
+  );
 }
 
 function textIn(path: string): string | undefined {

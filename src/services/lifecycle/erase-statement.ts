@@ -13,7 +13,7 @@ import type { NatsPorts } from '../../nats/open-nats.js';
 import type { Projects } from '../common/process-parts.js';
 import type { Sessions } from '../common/service-context.js';
 import type { Handler } from '../common/service-shell.js';
-import { theFact } from '../tools/session-queries.js';
+import { corrections, theFact } from '../tools/session-queries.js';
 import { checkpoint, maxEventBytes } from './archive-session.js';
 import { checkpointProject } from './forget-session.js';
 import { asHistory } from './session-transfer.js';
@@ -42,7 +42,8 @@ export function createEraseTool(ports: ErasePorts): Handler<'tool.fact-erase'> {
         `id: ${id} is not a statement: those have an id such as M7`,
       );
     const at = clock();
-    const overwrite = overwriting(object, markOf(by, at));
+    const kept = corrections(state, ref).map((fact) => fact.object);
+    const overwrite = overwriting(object, markOf(by, at), kept);
     const withoutIt = (learnings: LearningState) =>
       withoutText(learnings, overwrite, { decidedAt: at, decidedBy: by });
     if (!retracted?.erased) await eraseInLearnings(ports, withoutIt);
@@ -70,7 +71,7 @@ export function createEraseTool(ports: ErasePorts): Handler<'tool.fact-erase'> {
       };
       if (retracted?.erased) return answer(reply);
       const erased = { id: ref, by, events, dispatches };
-      const overwritten = erasedState(now, theFact(now, ref), by, at);
+      const overwritten = erasedState(now, theFact(now, ref), overwrite, { by, at });
       const data = checkpoint(overwritten, maxEventBytes(ports.connection), erased);
       return append({ type: 'session.checkpoint', data }, reply);
     });

@@ -200,6 +200,16 @@ function nextVersion({ ref }: SessionFact, facts: readonly SessionFact[]): strin
   return `${base}v${versions + 1}`;
 }
 
+/** Returns the corrections of a statement that hold. */
+export function corrections(state: SessionState, ref: string): readonly SessionFact[] {
+  const base = ref.replace(VERSION, '');
+  const isVersion = (fact: SessionFact) =>
+    fact.corrects !== undefined && fact.ref?.replace(VERSION, '') === base;
+  return factsOf(state)
+    .getValid()
+    .filter((fact) => fact.ref !== ref && isVersion(fact));
+}
+
 function sameFact(state: SessionState, { ref, id }: SessionFact): SessionFact {
   return theFact(state, ref ?? id);
 }

@@ -19,6 +19,7 @@ import {
   spoolCounts,
   spoolOf,
 } from '../../../src/agents/hooks/spool.js';
+import { holding } from '../../../src/memory/session/erased-state.js';
 import { hookPlace } from './hooks.js';
 
 const TURN = { session_id: 's1', cwd: '/p', prompt_id: 'p1' };
@@ -244,7 +245,10 @@ describe('what hooks of one conversation remember', () => {
     state.remember('other', 'The port is 9464');
     state.note('turn', { request: 'Call it "MAGPIE"' });
     spool.keepStart('demo', 'Decided: MAGP…');
-    state.forgetText('"MAGPIE"');
+    const call = { client: 'claude', payload: '{"prompt":"It is \\"MAGPIE\\""}', at: '', directory: '' };
+    spool.keep({ kind: 'raw', ...call, env: {} });
+    state.forgetText(holding('"MAGPIE"'));
+    expect(spool.waiting(true)).toEqual([]);
     expect([state.peek('told'), state.notes('turn'), spool.lastStart('demo')]).toEqual([
       undefined,
       [],
