@@ -177,6 +177,9 @@ export function isCommandEvent(event: Pick<SessionEvent, 'type'>): boolean {
 export const COMMAND_PATHS = 'command.>';
 export const RESULT_PATHS = 'result.*';
 
+/** Copies of overwritten events, each with the sequence of its original. */
+export const OVERWRITTEN_PATH = 'command.session.history.overwritten';
+
 /**
  * Results of a session are spread over this many subjects by their number in `DISPATCH`: a result always meets itself there,
  * and as many may be in flight. Each subject takes a quarter of a kilobyte of the server's memory.
@@ -187,11 +190,17 @@ export function resultPath(dispatch: number): string {
   return `result.${dispatch % RESULT_SUBJECTS}`;
 }
 
+/** Returns the sequence that a copy of an overwritten event takes; undefined for any other event. */
+export function originalOf(event: SessionEvent): number | undefined {
+  return event.type === 'session.history' ? event.data.sequence : undefined;
+}
+
 export const SESSION_EVENTS: EventFormat<SessionEvent> = {
   kind: 'session',
   parse: (json) => sessionEvent.safeParse(json).data,
   pathOf(event) {
     if (isDispatchEvent(event)) return resultPath(event.data.dispatch.sequence);
+    if (originalOf(event) !== undefined) return OVERWRITTEN_PATH;
     return OTHERS.has(event.type) ? event.type : `command.${event.type}`;
   },
   expectedAt(path) {

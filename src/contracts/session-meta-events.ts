@@ -134,5 +134,6 @@ export const checkpointEvents = [
     event: z
       .record(z.string(), z.unknown().describe('A field of the event.'))
       .describe('The event as its file has it.'),
+    sequence: z.int().positive().optional().describe('Where it stood, if it was overwritten.'),
   }),
 ] as const;

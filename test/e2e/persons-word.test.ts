@@ -69,6 +69,23 @@ it('what a person erases stands in the log where it was, and its kept prompts ar
   ]);
 });
 
+it('what was erased before stays in the log, and a part of the log is the newest one in its order', async () => {
+  const of = ['-s', newSession('twice')];
+  for (const text of ['The gate is LYREBIRD blue', 'The door is MAGPIE green', 'Dates are ISO 8601'])
+    await person('note', 'add', text, ...of);
+  for (const id of ['N1', 'N2']) await person('facts', 'erase', id, '--yes', ...of);
+  const listed = async (limit: string) => {
+    const entries: { summary: string }[] = JSON.parse(
+      (await agent('log', '--json', '--limit', limit, ...of)).stdout,
+    );
+    return entries.map(({ summary }) => summary.replace(/ by .*/, ''));
+  };
+  const all = ['N2 was erased', 'N1 was erased', 'note NOT-3 (learning): Dates are ISO 8601'];
+  all.push('note NOT-2 (learning): erased', 'note NOT-1 (learning): erased');
+  expect(await listed('50')).toEqual(all);
+  expect(await listed('3')).toEqual(all.slice(0, 3));
+});
+
 it('a sentence of the user that is erased is in no event, no snapshot and no file of a hook here; its speaker stays', async () => {
   const at = newSession('sentence');
   const turn = { session_id: at, prompt_id: 'p1' };

@@ -1,5 +1,5 @@
 import { ThroughlineError } from '../../contracts/errors.js';
-import type { SessionEvent } from '../../contracts/session-events.js';
+import { originalOf, type SessionEvent } from '../../contracts/session-events.js';
 import type { Clock } from '../../engine/ports/logger-and-clock.js';
 import { foundFact } from '../../memory/facts/found-facts.js';
 import { learningsCheckpoint, withoutText } from '../../memory/learnings/learnings-snapshot.js';
@@ -28,7 +28,7 @@ type ErasePorts = Pick<Sessions, 'reader' | 'command' | 'writer'> &
 /**
  * Erases the text of a statement. A checkpoint with the overwritten state becomes the session's state, and lists what is to be
  * erased: the events that have the text, and their raw results. Copies of those events, overwritten, are appended as history, which
- * changes nothing; then the originals and all compiled prompts are erased, and snapshot, index entry and their files written again.
+ * changes nothing and stands where they were; then the originals and all compiled prompts are erased, and snapshot, index entry and their files written again.
  * After a crash the same request erases what the checkpoint lists. Prompts as of an earlier sequence are gone.
  */
 export function createEraseTool(ports: ErasePorts): Handler<'tool.fact-erase'> {
@@ -54,14 +54,17 @@ export function createEraseTool(ports: ErasePorts): Handler<'tool.fact-erase'> {
       ? []
       : (await log.read(session, { after: 0, through: state.sequence })).events;
     for (const { event, sequence } of read) {
-      const copy = overwrite(event);
+      // An earlier erasure stays in the log, without the state.
+      const copy = overwrite(
+        event.type === 'session.checkpoint' ? { ...event, data: { ...event.data, state: '' } } : event,
+      );
       const isChanged = JSON.stringify(copy) !== JSON.stringify(event);
       const dispatch = event.type === 'fact.recorded' ? event.data.dispatch.sequence : -1;
       // Earlier checkpoints are packed, and this one replaces them. Quoting may have changed the words of the fact.
-      if (!isChanged && event.type !== 'session.checkpoint' && dispatch !== source) continue;
+      if (!isChanged && dispatch !== source) continue;
       events.push(sequence);
       if (dispatch > 0) dispatches.push(dispatch);
-      if (isChanged) copies.push(asHistory(copy));
+      if (isChanged) copies.push(asHistory(copy, originalOf(event) ?? sequence));
     }
     await command(session, 'session.checkpoint', (now) => {
       if (now.charter.archived !== undefined) return refuseArchived(now);

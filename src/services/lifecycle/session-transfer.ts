@@ -137,9 +137,11 @@ export function createSessionImport({
   };
 }
 
-export function asHistory(event: SessionEvent): SessionEvent {
-  if (event.type === 'session.history') return event;
-  return { v: EVENT_VERSION, type: 'session.history', at: event.at, data: { event: { ...event } } };
+/** @param sequence of the event that it is an overwritten copy of, in the same log */
+export function asHistory(event: SessionEvent, sequence?: number): SessionEvent {
+  const past = event.type === 'session.history' ? event.data.event : { ...event };
+  const data = { event: past, ...(sequence !== undefined && { sequence }) };
+  return { v: EVENT_VERSION, type: 'session.history', at: event.at, data };
 }
 
 /** @throws ThroughlineError `schema_invalid` if the state cannot be read, or names dispatches that new results could be taken for */

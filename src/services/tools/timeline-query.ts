@@ -8,7 +8,13 @@ import {
   type TimelineKind,
   type TimelineListed,
 } from '../../contracts/result-requests.js';
-import { COMMAND_PATHS, RESULT_PATHS, type StoredEvent } from '../../contracts/session-events.js';
+import {
+  COMMAND_PATHS,
+  OVERWRITTEN_PATH,
+  originalOf,
+  RESULT_PATHS,
+  type StoredEvent,
+} from '../../contracts/session-events.js';
 import type { SessionLog } from '../../engine/ports/session-log.js';
 import { promptEntry, timelineEntry } from '../../memory/session/timeline-entry.js';
 import type { ToolPorts } from '../common/service-context.js';
@@ -42,8 +48,9 @@ export function createTimelineService({ log, prompts }: TimelinePorts) {
     const { limit, after } = query;
     const kinds = new Set(query.kinds ?? TIMELINE_KINDS);
     const given = query.cursor === undefined ? undefined : placeIn(query.cursor);
-    const [sequence, recent] = await Promise.all([
+    const [sequence, copies, recent] = await Promise.all([
       log.newest(session),
+      log.read(session, { at: OVERWRITTEN_PATH, after: 0 }),
       kinds.has('prompt') ? prompts.all(session) : [],
     ]);
     // The cursor is untrusted: limit it to existing sequences.
@@ -58,7 +65,8 @@ export function createTimelineService({ log, prompts }: TimelinePorts) {
     };
     let read = 0;
     const sources = sourcesOf(kinds);
-    const range = { from: from.sequence, above: after ?? 0, sources, wanted: limit + 1 };
+    const overwritten = copies.events.map((copy) => ({ ...copy, sequence: originalOf(copy.event) ?? 0 }));
+    const range = { from: from.sequence, above: after ?? 0, sources, overwritten, wanted: limit + 1 };
     for await (const { events, downTo } of sources.length === 0 ? [] : eventsBackwards(log, session, range)) {
       for (const entry of events.map(timelineEntry)) {
         if (!kinds.has(entry.kind) || !fits(entry, query)) continue;
@@ -134,6 +142,8 @@ interface Backwards {
   /** Exclusive end; 0 for all. */
   readonly above: number;
   readonly sources: readonly string[];
+  /** Copies with the sequences of their originals. */
+  readonly overwritten: readonly StoredEvent[];
   readonly wanted: number;
 }
 
@@ -147,7 +157,7 @@ const WIDEST = { everything: 4096, some: 65_536 };
 async function* eventsBackwards(
   log: Pick<SessionLog, 'read'>,
   session: Token,
-  { from, above, sources, wanted }: Backwards,
+  { from, above, sources, overwritten, wanted }: Backwards,
 ): AsyncGenerator<{ readonly events: readonly StoredEvent[]; readonly downTo: number }> {
   const widest = sources.includes(EVERYTHING) ? WIDEST.everything : WIDEST.some;
   let width = Math.max(NARROWEST, Math.min(wanted, MOST_AT_ONCE));
@@ -156,7 +166,10 @@ async function* eventsBackwards(
     const reads = await Promise.all(
       sources.map((at) => log.read(session, { at, after: low, through: high })),
     );
-    const events = reads.flatMap((read) => read.events);
+    const events = [
+      ...reads.flatMap((read) => read.events.filter(({ event }) => originalOf(event) === undefined)),
+      ...overwritten.filter(({ sequence }) => low < sequence && sequence <= high),
+    ];
     events.sort((one, other) => other.sequence - one.sequence);
     yield { events, downTo: low + 1 };
     high = low;

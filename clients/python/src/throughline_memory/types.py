@@ -2334,6 +2334,8 @@ class SessionImportRequestHistory29Data(TypedDict):
 
     event: dict[str, Any]
     """The event as its file has it."""
+    sequence: NotRequired[int]
+    """Where it stood, if it was overwritten."""
 
 
 class SessionImportRequestHistory29(TypedDict):
