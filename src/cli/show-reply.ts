@@ -106,7 +106,7 @@ const RENDERERS: { readonly [Name in RequestName]?: Renderer<Name> } = {
   'tool.fact-erase': ({ fact, events }, pc) => [
     factLine(fact, pc),
     pc.dim(
-      `  overwritten in ${counted(events, 'event')}; backups, exported files and, for a month, the hooks of other machines may still have it`,
+      `  overwritten in ${counted(events, 'event')}; copies of the session under other names, backups, exported files and, for a month, the hooks of other machines may still have it`,
     ),
   ],
   'tool.fact-correct': ({ fact, corrected }, pc) => [factLine(corrected, pc), factLine(fact, pc)],

@@ -87,10 +87,15 @@ export function hookState(folder: string, log: (line: string) => void = () => {}
           if (Date.now() - (statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0) > MAX_AGE_MS)
             rmSync(file, { force: true });
       }),
-    /** Removes what hooks keep and have not sent yet that holds a text, and what the agents of all sessions began with last. */
+    /** Removes the files of hooks and of `work` that hold a text, and what the agents of all sessions began with last. */
     forgetText(holds: (file: string) => boolean): void {
       rmSync(startsIn(folder), { recursive: true, force: true });
-      for (const file of filesBelow(join(folder, 'hooks')))
+      const projects = join(folder, 'projects');
+      const places = [
+        join(folder, 'hooks'),
+        ...namesIn(projects).map((name) => join(projects, name, 'work')),
+      ];
+      for (const file of places.flatMap(filesBelow))
         if (holds(textIn(file) ?? '')) rmSync(file, { force: true });
     },
     clearNotes: (key: string) => attempt(log, () => rmSync(join(turns, keyOf(key)), { force: true })),

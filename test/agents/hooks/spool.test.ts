@@ -247,7 +247,15 @@ describe('what hooks of one conversation remember', () => {
     spool.keepStart('demo', 'Decided: MAGP…');
     const call = { client: 'claude', payload: '{"prompt":"It is \\"MAGPIE\\""}', at: '', directory: '' };
     spool.keep({ kind: 'raw', ...call, env: {} });
+    const work = join(stateDir, 'projects', 'shop-1', 'work', 'demo');
+    mkdirSync(work, { recursive: true });
+    for (const [name, text] of [
+      ['1-implementer.prompt.md', 'Use "MAGPIE"'],
+      ['2.prompt.md', 'Use it'],
+    ] as const)
+      writeFileSync(join(work, name), text);
     state.forgetText(holding('"MAGPIE"'));
+    expect(readdirSync(work)).toEqual(['2.prompt.md']);
     expect(spool.waiting(true)).toEqual([]);
     expect([state.peek('told'), state.notes('turn'), spool.lastStart('demo')]).toEqual([
       undefined,
