@@ -95,7 +95,10 @@ export function settleStatuses(
       const message = `${id} is ${derived.mark.status} by its children, but ${stated.mark.status} by its ${stated.from}`;
       problems.push(problem('status_conflict', stated.line ?? draft.line, message));
     }
-    const result = (isWeak ? derived : stated) ?? derived ?? NONE;
+    // An open box over tasks that are all done is one that nobody has ticked yet.
+    const isLeftOpen = stated?.from === 'box' && stated.mark.hold === undefined;
+    const isDone = isLeftOpen && stated.mark.status !== 'completed' && derived?.mark.status === 'completed';
+    const result = (isWeak || isDone ? derived : stated) ?? derived ?? NONE;
     settled.set(draft, result);
     if (result.from === 'none' && draft.origin === 'heading') {
       problems.push(problem('no_status', draft.line, `${id} has no status; read as pending`));

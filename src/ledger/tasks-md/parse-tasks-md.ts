@@ -1,5 +1,5 @@
 import { keptIds } from '../kept-ids.js';
-import { type ParsedTasks, problem, type TaskProblem, unnamedOf } from './parsed-tasks.js';
+import { type ParsedTask, type ParsedTasks, problem, type TaskProblem, unnamedOf } from './parsed-tasks.js';
 import { type PlanLine, readLines } from './plan-lines.js';
 import { scan } from './scan.js';
 import { settle } from './settle.js';
@@ -88,8 +88,8 @@ type Ticked = { readonly text: string } | { readonly fault: string };
 export type KnownTasks = Pick<Parameters<typeof keptIds>[2], 'tasks'>;
 
 /**
- * Ticks the box of a task and changes nothing else. The result is parsed again: if anything but this task's status
- * changed, the plan is left alone.
+ * Ticks the box of a task, and those of the tasks above it that are done with it, and changes nothing else. The result is parsed
+ * again: if anything but these statuses changed, the plan is left alone.
  *
  * @param known the tasks of the plan with the ids that they have in the session
  */
@@ -99,19 +99,34 @@ export function tickedPlan(text: string, taskId: string, known: KnownTasks = { t
   const ids = keptIds({ tasks: before }, unnamedOf(before), known, (id) => named.has(id));
   const task = before[ids.findIndex(({ id }) => id === taskId)];
   if (task === undefined) return { fault: 'the plan has no such task' };
-  if (task.status === 'completed') return { text };
+  const own = task.status === 'completed' ? { text } : withTick(text, before, task);
+  if ('fault' in own) return own;
+  let ticked = own.text;
+  for (let { parent } = task; parent !== undefined; ) {
+    const now = parseTasksMd(ticked).tasks;
+    const above = now.find(({ id }) => id === parent);
+    if (above?.status !== 'completed') break;
+    const more = above.statusFrom === 'children' ? withTick(ticked, now, above) : undefined;
+    if (more !== undefined && 'text' in more) ticked = more.text;
+    parent = above.parent;
+  }
+  return { text: ticked };
+}
+
+function withTick(text: string, before: readonly ParsedTask[], task: ParsedTask): Ticked {
   // Every second part is a line break, as written.
   const parts = text.split(/(\r\n|\r|\n)/);
   const at = (task.line - 1) * 2;
   const line = parts[at] ?? '';
-  if (task.statusFrom !== 'box' || !BOX.test(line)) return { fault: 'its line has no check box' };
+  const mayHaveBox = task.statusFrom === 'box' || task.statusFrom === 'children';
+  if (!mayHaveBox || !BOX.test(line)) return { fault: 'its line has no check box' };
   const ticked = parts.with(at, line.replace(BOX, '[x]')).join('');
   const after = parseTasksMd(ticked).tasks;
   const isTicked = after.every((now, index) => {
     const was = before[index];
     if (was?.id !== now.id) return false;
     return now.id === task.id
-      ? now.status === 'completed'
+      ? now.status === 'completed' && now.statusFrom === 'box'
       : now.status === was.status || now.statusFrom === 'children';
   });
   if (!isTicked || after.length !== before.length)

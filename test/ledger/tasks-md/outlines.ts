@@ -99,7 +99,7 @@ export const OUTLINES: Record<string, { tasks: string[]; problems: string[] }> =
     tasks: [
       ...['1 completed', '  1.1 completed', '  1.2 pending'],
       ...['2 completed', '  2.1 completed', '  2.2 pending optional'],
-      ...['3 pending', '  3.1 completed'],
+      ...['3 completed', '  3.1 completed'],
       ...['4 in-progress', '  4.1 pending'],
       '5 pending',
     ],

@@ -30,6 +30,26 @@ describe('ticking a task', () => {
   });
 
   it.each([
+    [
+      '- [ ] 1 All\n  - [x] 1.1 Part\n  - [ ] 1.2 Part\n',
+      '- [x] 1 All\n  - [x] 1.1 Part\n  - [x] 1.2 Part\n',
+    ],
+    ['- [ ] 1 All\n  - [x] 1.2 Part\n', '- [x] 1 All\n  - [x] 1.2 Part\n'],
+    [
+      '- [-] 0 All\n  - [ ] 1 Some\n    - [ ] 1.2 Part\n',
+      '- [x] 0 All\n  - [x] 1 Some\n    - [x] 1.2 Part\n',
+    ],
+    ['## 1 See [it]\n\n- [ ] 1.2 Part\n', '## 1 See [it]\n\n- [x] 1.2 Part\n'],
+  ])('ticks also the tasks above it that are done with it: %j', (before, after) => {
+    expect(tickedPlan(before, '1.2')).toEqual({ text: after });
+  });
+
+  it('is not needed for a task whose parts are all done', () => {
+    const { tasks } = parseTasksMd('- [ ] 1 All\n  - [x] 1.1 Part\n  - [x] 1.2 Part\n- [ ] 2 More\n');
+    expect(tasks.map(({ status }) => status)).toEqual(['completed', 'completed', 'completed', 'pending']);
+  });
+
+  it.each([
     ['the plan has no such task', '- [ ] 1 Write it\n'],
     ['its line has no check box', '### Task 2.1: Write it [IN PROGRESS]\n\nWords.\n'],
   ])('is refused where %s', (fault, text) => {
@@ -49,7 +69,7 @@ describe('ticking a task', () => {
     });
   });
 
-  it('of any plan changes one box, or leaves the plan alone', () => {
+  it('of any plan changes its box and those above it, or leaves the plan alone', () => {
     let ticked = 0;
     for (const { name, text } of plans) {
       const open = parseTasksMd(text).tasks.filter(({ status }) => status === 'pending');
@@ -58,9 +78,10 @@ describe('ticking a task', () => {
         const result = tickedPlan(text, id);
         if ('fault' in result) continue;
         ticked += 1;
-        const [line, ...more] = changedLines(text, result.text);
-        expect(more, `${name} ${id}`).toEqual([]);
-        expect(line?.after, `${name} ${id}`).toBe(line?.before.replace(/\[[^[\]]{0,12}\]/, '[x]'));
+        const lines = changedLines(text, result.text);
+        expect(lines, `${name} ${id}`).not.toEqual([]);
+        for (const { before, after } of lines)
+          expect(after, `${name} ${id}`).toBe(before.replace(/\[[^[\]]{0,12}\]/, '[x]'));
         expect(parseTasksMd(result.text).tasks.find((task) => task.id === id)?.status).toBe('completed');
       }
     }
