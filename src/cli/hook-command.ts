@@ -19,9 +19,9 @@ const WITHIN_MS = 220;
 /** The client may write the last message into its transcript late. */
 const LONG_WITHIN_MS = 3000;
 /** A start that takes most of that shows a busy machine, where all takes longer: a hook has so many times its start. */
-const STARTS = 2;
-/** The start of a session needs more than another event, and its agent knows nothing without it. */
-const STARTS_OF_SESSION = 4;
+const STARTS = 2.5;
+/** A server that has answered gets the time that sending takes; an agent knows nothing without the start of its session. */
+const MOST_STARTS = 4;
 const MOST_BUSY_MS = 3000;
 const LEAST_MS = 50;
 const MOST_MS = 60_000;
@@ -113,12 +113,14 @@ export async function hook(name: string, { nats, within }: HookOptions = {}): Pr
     give(`${why}: gave up`, lateAnswer?.(`${why}: "throughline doctor" says why`));
   };
   let timer = setTimeout(giveUp, Math.max(0, leftMs()));
-  const allowMore: HookPlace['allowMore'] = (what, late) => {
-    lateAnswer = late;
-    if (within === undefined)
-      withinMs = what === 'start' ? usualMs(startMs, STARTS_OF_SESSION) : LONG_WITHIN_MS;
+  const extendTo = (ms: number) => {
+    if (within === undefined) withinMs = Math.max(withinMs ?? 0, ms);
     clearTimeout(timer);
     timer = setTimeout(giveUp, Math.max(0, leftMs()));
+  };
+  const allowMore: HookPlace['allowMore'] = (what, late) => {
+    lateAnswer = late;
+    extendTo(what === 'start' ? usualMs(startMs, MOST_STARTS) : LONG_WITHIN_MS);
   };
   if (withinMs === undefined)
     return give(
@@ -135,7 +137,9 @@ export async function hook(name: string, { nats, within }: HookOptions = {}): Pr
     const { openClient } = await import('./open-client.js');
     const autostart = async () => (await import('./detached-up.js')).startUserServer(known);
     const mayStart = server.kind === 'own' && known.autostart === '1';
-    return openClient({ config: known, server, ...(mayStart && { autostart }) });
+    const client = await openClient({ config: known, server, ...(mayStart && { autostart }) });
+    extendTo(usualMs(startMs, MOST_STARTS));
+    return client;
   };
   let opened: ReturnType<typeof open> | undefined;
   const connect = () => {

@@ -199,6 +199,20 @@ describe('a hook never harms the agent', () => {
     await harmless(env, start, ['hook', 'claude'], answer, 30);
   }
 
+  it('at its usual limit the end of a turn is sent by its own hook', async () => {
+    const { session, state, env } = await hooksOf('usual-limit');
+    const unsent = async () => (await cli(['result', 'unsent', '--json'], { env })).stdout;
+    const left: string[] = [];
+    // One of these may meet a busy moment.
+    for (let turn = 1; turn <= 5 && !left.includes('[]'); turn += 1) {
+      const message = `Decided: part ${turn} is decimal`;
+      const stop = { hook_event_name: 'Stop', session_id: session, last_assistant_message: message };
+      await cli(['hook', 'claude'], { env, input: JSON.stringify({ ...stop, cwd: state }) });
+      left.push((await unsent()).trim());
+    }
+    expect(left).toContain('[]');
+  });
+
   it('without a server it ends in time, and says so in the log and at the start of a session', async () => {
     await saysSo({ NATS_URL: `nats://127.0.0.1:${await freePort('127.0.0.1')}` });
   });
