@@ -31,7 +31,8 @@ export function publishCommand(program: Command): void {
     .command('publish')
     .description(
       'Publishes a result: a JSON object, or raw text with one BEGIN_DISPATCH_RESULT … END_DISPATCH_RESULT pair.\n' +
-        'Prints its result number, which `prompt --after` waits for. It retries until the result is stored or time is up.',
+        'Prints its result number, which `prompt --after` waits for. It retries until the result is stored or time is up.\n' +
+        'A decision is a fact with the relation "decided", which ends the older one about its subject.',
     )
     .addArgument(new Argument('<role>', 'role of the agent that returned it').choices(ROLES))
     .option('-s, --session <name>', 'session (default: THROUGHLINE_SESSION, else .throughline.json)')
@@ -53,7 +54,7 @@ export function publishCommand(program: Command): void {
         'its "result"',
     )
     .examples(
-      `echo '{"task_id":"1","status":"completed","summary":"Parser done"}' | throughline publish implementer -s demo`,
+      `echo '{"task_id":"1","status":"completed","summary":"Parser done","files_modified":["src/parse.ts"],\n    "facts":[{"subject":"numbers","relation":"decided","object":"read as decimals"}]}' | throughline publish implementer -s demo`,
       'throughline publish reviewer --session demo --file review.json',
       'throughline publish reviewer --session demo --file review.json --wait',
     )

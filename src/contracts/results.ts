@@ -73,7 +73,7 @@ export const explicitFact = z
     subject: text.min(1, 'must not be empty').describe('Subject of the fact.'),
     relation: text
       .refine((relation) => relationOf(relation) !== '', 'must not be empty')
-      .describe('Relation of subject and object, such as uses or depends_on.'),
+      .describe('Relation of subject and object, such as uses, decided or depends_on.'),
     object: text.min(1, 'must not be empty').describe('Object of the fact.'),
     tags: list('Tags of the fact.', z.enum(FACT_TAGS)).optional(),
     origin: text.optional().describe('Of an observer: "user" if the user said it in a conversation.'),

@@ -177,7 +177,8 @@ export function ownFacts(
   const explicit = factsFrom(
     facts,
     ({ subject, relation, object, tags = [], origin, by = '', replaces = [], not_shown = [], scope }) => {
-      const fact = recordedFact(subject, relationOf(relation), object, tags);
+      const name = relationOf(relation);
+      const fact = recordedFact(subject, DECIDES.test(name) ? RELATIONS.decided : name, object, tags);
       // Only what records a conversation can hold words of its user.
       const isOfUser = origin === 'user' && kindOf(role).part === 'note';
       const isPlain = !isOfUser && replaces.length + not_shown.length === 0 && scope === undefined;
@@ -205,6 +206,8 @@ export function ownFacts(
   return [...explicit, ...defined];
 }
 
+/** Other forms of the relation by which a newer decision about a subject ends the older one. */
+const DECIDES = /^(?:decides?|decided_(?:on|to)|decisions?|chose|chosen|chooses?)$/;
 const MAX_PATHS = 10;
 const MAX_NAME = 128;
 

@@ -68,7 +68,12 @@ export function heldFrom(
 ): string | undefined {
   const isWithdrawn = retracted !== undefined && !retracted.agent;
   if (person || (!isWithdrawn && !outranks({ origin }, {}))) return undefined;
-  const what = isWithdrawn ? `was withdrawn by ${retracted.by}` : `is what the ${origin} said`;
+  // Of the user's conversation also the labelled lines of its agent.
+  const said =
+    origin === 'user'
+      ? "is from the user's conversation and has the user's rank"
+      : `is what the ${origin} said`;
+  const what = isWithdrawn ? `was withdrawn by ${retracted.by}` : said;
   return `fact ${ref} ${what}: ${ONLY_A_PERSON}`;
 }
 

@@ -24,6 +24,15 @@ function says(name: string, object: string, field?: ResultField): ExtractionRule
   };
 }
 
+it.each(['decides', 'Decision', 'decided on', 'chose'])(
+  'a fact with the relation %j is a decision',
+  (relation) => {
+    const { result } = implementer({ facts: [{ subject: 'discounts', relation, object: 'round down' }] });
+    const found = new RuleBasedFactExtractor().extractFromImplementer(result, originOf(1));
+    expect(sayings(found)).toContain('discounts decided round down');
+  },
+);
+
 describe('a rule that fails', () => {
   it('a rule that fails is reported with its error, and the others still run', () => {
     const reported: [string, unknown][] = [];

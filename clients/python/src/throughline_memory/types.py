@@ -66,7 +66,7 @@ class ExplicitFact(TypedDict):
     subject: str
     """Subject of the fact."""
     relation: str
-    """Relation of subject and object, such as uses or depends_on."""
+    """Relation of subject and object, such as uses, decided or depends_on."""
     object: str
     """Object of the fact."""
     tags: NotRequired[list[Literal["file_change", "convention", "decision", "error", "dependency", "test"]]]
