@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ThroughlineError, usageError } from '../contracts/errors.js';
+import { codeOf, messageOf, ThroughlineError, usageError } from '../contracts/errors.js';
 import { flag } from '../contracts/request-row.js';
 import { REQUESTS, type ToolReply } from '../contracts/requests.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
@@ -53,6 +53,10 @@ export function taskCommand(program: Command): void {
     ...{ cli: 'task block <id>', sets: { status: 'blocked' }, about: 'mark a task as blocked' },
     example: { reason: 'Waits for the schema' },
   });
+  const [block] = task.commands.slice(-1);
+  block?.description(
+    'Marks a task as blocked. "task edit ID --status pending" unblocks it; to wait for another task, use "task depends".',
+  );
 }
 
 /** A task moves as a new one: results and dependencies stay with the old session. */
@@ -60,7 +64,9 @@ function addMove(task: Command): void {
   task
     .command('move')
     .summary('move a task to another session')
-    .description('Adds the task to another session, and deletes it in the one where it is.')
+    .description(
+      'Adds the task to the session that -s names, pending if it was in progress, and deletes it in the one where it is.',
+    )
     .argument('<id>', 'id of the task')
     .requiredOption('-s, --session <name>', 'the session to move it to')
     .option('--from <name>', 'the session where it is (default: THROUGHLINE_SESSION, else .throughline.json)')
@@ -73,8 +79,10 @@ function addMove(task: Command): void {
       await withClient(cli, async (client) => {
         const { task: old } = await client.tools.taskNext({ session: from, id });
         if (old === null) throw usageError(`${id} is a task of the plan, which no other session follows`);
-        const { content, priority, status, reason, by, claimed_by: agent } = old;
-        if (agent !== undefined && status === 'in_progress')
+        const { content, priority, reason, by, claimed_by: agent } = old;
+        // Where nobody has claimed it, nobody is at work on it.
+        const status = old.status === 'in_progress' ? 'remaining' : old.status;
+        if (agent !== undefined && old.status === 'in_progress')
           throw new ThroughlineError(
             'conflict',
             `${old.id} is ${claimedBy(agent)}: let it finish, or release it`,
@@ -84,7 +92,7 @@ function addMove(task: Command): void {
         const added = await client.tools.taskAdd({ session: to, content, priority, status, ...author });
         if (added.created) note(`-- created session ${to}`);
         if (added.created) await noteIfMisspelled(to, client, true);
-        if (reason !== undefined)
+        if (reason !== undefined && status === old.status)
           await client.tools.taskStatus({ session: to, id: added.task.id, status, reason });
         await client.tools.taskDelete({ session: from, id: old.id });
         if (options.json) return out(JSON.stringify(added));
@@ -177,7 +185,11 @@ export function restoreCommand(parent: Command): void {
       if (/^\d+$/.test(String(id)))
         throw usageError(`${id} may be a task or a note: give TAS-${id} or NOT-${id}`);
       if (/^tas-/i.test(String(id))) return client.send('tool.task-delete', { session, id, undo: true });
-      const { fact } = await client.send('tool.fact-show', { session, id });
+      const { fact } = await client.send('tool.fact-show', { session, id }).catch((error: unknown) => {
+        if (codeOf(error) !== 'not_found') throw error;
+        const message = messageOf(error).replace(/^no fact /, 'no fact, note, task or answer ');
+        throw new ThroughlineError('not_found', message);
+      });
       if (fact.closed_at === undefined) note('-- it holds already');
       return client.send('tool.fact-restore', request);
     },

@@ -1,4 +1,4 @@
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync, realpathSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { isAbsolute, join, relative, sep } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -418,9 +418,10 @@ function addSwitch(command: Command, paused: boolean): Command {
       if (!paused) requirePerson();
       const stateDir = stateDirOf(cliOf(parent as Command).config.env);
       setPaused(stateDir, folder, paused);
-      const above = pausedFolder(stateDir, folder);
+      const real = realpathSync(folder);
+      const above = pausedFolder(stateDir, real);
       if (paused) out(`paused ${above}: "throughline resume" keeps its conversations again`);
-      else out(above === undefined ? `conversations in ${folder} are kept` : `${above} is still paused`);
+      else out(above === undefined ? `conversations in ${real} are kept` : `${above} is still paused`);
     });
 }
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Config, stateDirOf, USUAL_VARIABLES } from '../config/config.js';
 import { userStore } from '../config/user-server.js';
+import { isErrorCode } from '../contracts/error-codes.js';
 import { messageOf, ThroughlineError } from '../contracts/errors.js';
 import { makePrivateFolder, openToAppend, textOrNone, writePrivateFile } from '../engine/files/user-state.js';
 import { isRunning, type ProcessIdentity } from '../nats/server/process-identity.js';
@@ -78,6 +79,8 @@ export async function startDetached(
     const up = (await untilReady(storeDir, mayGetReady)) ?? (await runningUp(storeDir));
     if (up !== undefined) return { ...up, found: up.pid !== child.pid };
     const output = textFrom(log, before).split('\n').flatMap(lineForPeople).join('\n').trim();
+    const [, why, code] = /^throughline: (.*) \((\w+)\)$/.exec(output) ?? [];
+    if (why !== undefined && isErrorCode(code)) throw new ThroughlineError(code, why);
     throw new ThroughlineError(
       'unavailable',
       `"throughline up" on ${storeDir} did not get ready: ${ended ?? 'it does not end'}; ${output || 'it said nothing'} (see ${logFile})`,

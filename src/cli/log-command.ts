@@ -82,6 +82,8 @@ export function logCommand(program: Command): void {
 async function listEntries(cli: Cli, command: Command, session: Token | undefined, options: LogOptions) {
   const { kind, verbose, task, failed = false, since, until, limit, page: cursor, project, json } = options;
   if (session === undefined && cursor !== undefined) throw usageError('--page is for one session: name it');
+  if (since !== undefined && until !== undefined && since > until)
+    throw usageError('--since is later than --until: exchange them');
   const kinds = kind ?? (verbose === true ? TIMELINE_KINDS : USUAL_KINDS);
   const request = { kinds: [...kinds], failed, task, since, until, limit, cursor };
   noteProject(project);

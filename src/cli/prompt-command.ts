@@ -232,7 +232,9 @@ function addShow(parent: Command): void {
 
 export function lastCommand(program: Command): void {
   onSession(program.command('last'))
-    .description('Prints what an agent was given last, each line with its reason and id.')
+    .description(
+      'Prints the prompt that was compiled last, each line with its reason and id. A hook may give less of it.',
+    )
     .option('--text', 'the prompt itself')
     .option('--json', 'one JSON object: {prompt, request}; with --text the whole reply')
     .examples('throughline last', 'throughline last demo --text')

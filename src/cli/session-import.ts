@@ -51,7 +51,9 @@ export function addImport(session: Command): void {
         const files = sessionFiles(path, await linesOf(path));
         const only = as === undefined ? undefined : await files.next();
         if (only !== undefined && !(await files.next()).done)
-          throw usageError(`--as names one session, and ${path} holds several: leave it out`);
+          throw usageError(
+            `--as names one session, and ${path} holds several: write one to a file with "throughline session export NAME", and import that`,
+          );
         for await (const file of only === undefined || only.done ? files : [only.value]) {
           const session = as === undefined ? file.session : token(as, '--as');
           try {
@@ -156,7 +158,7 @@ export async function* sessionFiles(path: string, lines: AsyncIterable<string> |
     }
   }
   if (begun !== undefined) throw damaged(path, line, 'it was cut off. Export it again');
-  if (line === 0) throw damaged(path, line, 'is empty');
+  if (line === 0) throw new ThroughlineError('schema_invalid', `${path} is empty: export it again`);
 }
 
 function damaged(path: string, line: number, why: string): ThroughlineError {

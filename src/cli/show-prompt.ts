@@ -24,7 +24,7 @@ export function explanationLines(reply: CompileReply): string[] {
 /** What a hook makes of a prompt before an agent reads it. */
 const BY_HOOK: Readonly<Record<PromptTrace['kind'], string>> = {
   dispatch: '',
-  iteration: 'for a prompt without a task, a hook gives only the lines of it that fit and are new; ',
+  iteration: 'for a prompt without a task, a hook gives only lines of it that fit and are new, or none; ',
   'session-start': 'a hook adds how to end a turn; ',
 };
 

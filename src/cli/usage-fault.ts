@@ -53,6 +53,8 @@ function hintOf(error: CommanderError, command: Command, rest: readonly string[]
     const inner = command.commands.map((child) => child.name()).filter((name) => name !== 'help');
     return `"${pathOf(command).join(' ')}" takes one of ${inner.join(', ')}`;
   }
+  if (command.name() === 'move' && error.code === 'commander.missingMandatoryOptionValue')
+    return 'name the session to move it to, as in "throughline task move TAS-1 -s api"';
   if (error.code !== 'commander.excessArguments') return undefined;
   // A group such as `facts` takes a session itself, so a misspelt command is an argument too many.
   const names = command.commands.map((child) => child.name());

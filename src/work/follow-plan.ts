@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { messageOf, ThroughlineError, usageError } from '../contracts/errors.js';
@@ -49,6 +50,8 @@ export async function followPlan(
     return known === undefined ? { async changed() {} } : { path: known, changed: reading(known) };
   }
   const path = resolve(plan);
+  // A file that is not there explains more than the session that it would need.
+  if (!existsSync(path)) textOf(path);
   const isLinked = !isNamed && (await realpath(path).catch(() => path)) !== path;
   if (isLinked && status.session.sequence > 0) throw notThisPlan(session, path);
   const real = (file: string) => realpath(file).catch(() => file);

@@ -248,8 +248,9 @@ describe('up --detach', () => {
     const port = await freePort('127.0.0.1');
     await detach(taken, port);
     const failed = await detach(store, port);
-    expect(failed.code).toBe(1);
-    expect(failed.stderr).toContain(`port ${port} on 127.0.0.1 is in use`);
+    // As `up` itself says it.
+    const why = `port ${port} on 127.0.0.1 is in use: choose another with --port, or stop what listens there`;
+    expect(failed).toMatchObject({ code: 2, stderr: `throughline: ${why} (config_invalid)\n` });
     expect(storeUse(store)).toBeUndefined();
     const given = await cli(['up', '--detach', '--store', store], {
       env: { NATS_URL: 'nats://127.0.0.1:1' },

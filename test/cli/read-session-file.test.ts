@@ -46,7 +46,7 @@ describe('a session file', () => {
     ['without a line', fileOf().replace('{"events":1}', '{"events":2}'), 'line 3: lines before are missing'],
     ['torn', fileOf().replace('\n', '\n\n'), 'line 2: is not JSON'],
     ['followed by text', `${fileOf()}\nx\n`, 'line 5: is not JSON'],
-    ['empty', '', 'demo.jsonl line 0: is empty'],
+    ['empty', '', 'demo.jsonl is empty: export it again'],
     ['of a later version', fileOf().replace('"v":1', '"v":2'), 'demo.jsonl line 1: v is'],
     ['with an unknown event', fileOf({ ...OPENED, type: 'x' }), 'line 2: event.type'],
   ])('a file that is %s is refused with its line', async (_, text, said) => {

@@ -38,6 +38,11 @@ describe('a command that is not there', () => {
 });
 
 describe('a wrong command line', () => {
+  it('task move without a session names the option for it', async () => {
+    const { details } = await faultOf('task', 'move', 'TAS-1', '--to', 'api');
+    expect(details?.fix).toBe('name the session to move it to, as in "throughline task move TAS-1 -s api"');
+  });
+
   it.each([
     [['publish', 'coder'], /^role is "coder": use one of implementer, reviewer, observer$/],
     [['publish'], "missing required argument 'role'"],

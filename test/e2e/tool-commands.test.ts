@@ -227,6 +227,42 @@ describe('the reading commands', () => {
     expect(await run('task', 'ls', from)).not.toContain('Keep the order');
   });
 
+  it('a task that is moved in progress is pending where it comes to, so that the next agent gets it', async () => {
+    const [from, to] = [newSession('from'), newSession('to')];
+    await run('task', 'add', 'Keep the order', '-s', from, '--status', 'in_progress');
+    expect((await up.cli(['task', 'move', '1', '-s', to, '--from', from])).stdout).toContain(' pending ');
+    expect(await run('task', 'next', '-s', to)).toContain('Keep the order');
+  });
+
+  it('what is wrong is said in the words of the command', async () => {
+    const name = newSession('mistakes');
+    await run('task', 'add', 'Keep the order', '-s', name);
+    const said = async (...args: string[]) => (await up.cli(args)).stderr;
+    expect(await said('prompt', '-s', name, '-t', '1', '-p', 'x', '--as-of', '9999')).toContain(
+      'asOf (--as-of) is 9999, but the newest event of session',
+    );
+    expect(await said('log', name, '--since', '2h', '--until', '3h')).toContain(
+      '--since is later than --until: exchange them',
+    );
+    expect(await said('restore', 'X1', '-s', name)).toContain(
+      'no fact, note, task or answer "X1" in session',
+    );
+    const copies = join(await folderOfTest(), 'both.jsonl');
+    const exported = await run('session', 'export', name);
+    await writeFile(copies, exported + exported);
+    expect(await said('session', 'import', copies, '--as', `${name}-2`)).toContain(
+      'write one to a file with "throughline session export NAME", and import that',
+    );
+    expect(await said('session', 'import', copies)).toContain(
+      `for a copy, import a file of "throughline session export ${name}" with --as NAME`,
+    );
+    expect(
+      await said('work', '--plan', 'nothere.md', '-s', name, '--implementer', 'x', '--check', 'true'),
+    ).toMatch(/nothere\.md does not exist/);
+    expect(await run('task', 'block', '--help')).toContain('--status pending" unblocks it');
+    expect(await run('publish', '--help')).toContain('"relation":"decided"');
+  });
+
   it('status --size says how much is stored of what', async () => {
     const { stdout, stderr } = await up.cli(['status', '--size']);
     expect(stdout).toMatch(/^events of sessions +[1-9]\d* +[1-9]\d*\.\d [KM]B +"session archive"/m);

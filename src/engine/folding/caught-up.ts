@@ -75,8 +75,8 @@ function notCaughtUp(state: LoadedSession['folded']['state'], dispatch: number, 
   const newest = state.dispatches.newest();
   return new ThroughlineError(
     'not_caught_up',
-    `session ${session} has not folded dispatch ${dispatch} after ${timeoutMs} ms; its newest is ${newest}. ` +
-      'Check that an extractor runs, and that the dispatch belongs to this session',
+    `the newest result of session ${session} is ${newest}, and ${dispatch} is not in it after ${timeoutMs} ms: ` +
+      'check that an extractor runs, and that the number of --after is of this session',
     { details: { session, after: dispatch, newestDispatch: newest, sequence } },
   );
 }

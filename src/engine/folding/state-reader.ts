@@ -149,15 +149,15 @@ export class StateReader<State extends Sequenced, Event extends { readonly type:
     const newest = await this.load(key);
     const { sequence: at, checkpoint = 0 } = newest.folded.state;
     const fault = (code: ErrorCode, why: string, more = {}) =>
-      new ThroughlineError(code, `asOf is ${sequence}, but ${why}`, {
+      new ThroughlineError(code, `asOf (--as-of) is ${sequence}, but ${why}`, {
         details: { [kind]: key, asOf: sequence, ...more },
       });
     if (sequence < checkpoint) {
       const removed = `the events of ${kind} ${key} before ${checkpoint} were removed`;
-      throw fault('not_found', `${removed}: ask for that sequence or a later one`, { from: checkpoint });
+      throw fault('not_found', `${removed}: give that one or a later one`, { from: checkpoint });
     }
     if (at < sequence) {
-      const why = `${kind} ${key} is at ${at}: ask for that sequence or an earlier one`;
+      const why = `the newest event of ${kind} ${key} is ${at}: give that one or an earlier one`;
       throw fault('not_caught_up', why, { sequence: at });
     }
     const { log, snapshots } = this.#options;

@@ -118,7 +118,7 @@ export function createSessionImport({
     if (first?.event.type === 'session.checkpoint' && first.event.id === id) return first.sequence;
     throw new ThroughlineError(
       'session_exists',
-      `session ${session} exists already: import the file under another name, with --as NAME`,
+      `session ${session} exists already: for a copy, import a file of "throughline session export ${session}" with --as NAME`,
       { details: { session } },
     );
   }

@@ -219,7 +219,8 @@ export function shown(board: TaskBoard, task: Task): TaskView {
 
 function onTask(state: SessionState, id: string, decide: (task: Task) => NewEvent | Decision): Decision {
   const resolved = resolveId(state.board.tasks, id, 'task', 'TAS');
-  const planned = state.run?.document.tasks.find((task) => task.id === idInPlan(state.run, id.trim()));
+  const ids = [idInPlan(state.run, id.trim()), `#${id.trim()}`];
+  const planned = state.run?.document.tasks.find((task) => ids.includes(task.id));
   if ('refusal' in resolved && planned !== undefined) {
     const message = `${planned.id} is a task of the plan, not of the board: publish its result, or tick it in the plan`;
     return refuse('not_found', message, { id });

@@ -115,6 +115,13 @@ describe('a claim of a task of the plan', () => {
   const planned = (...texts: string[]) =>
     new Played().fold(runInitialized(texts.map((text, at) => progressTask(String(at + 1), { text }))));
 
+  it('a number that the board does not have leads to the task of the plan with that number', () => {
+    const played = new Played().fold(runInitialized([progressTask('#1', { text: 'Parser' })]));
+    expect(played.when('task-status', { id: '1', status: 'completed' }).refused?.message).toBe(
+      '#1 is a task of the plan, not of the board: publish its result, or tick it in the plan',
+    );
+  });
+
   it('tasks of the plan are claimed one by one after those of the board', () => {
     const played = planned('Parser', 'Printer').after('task-add', { content: 'a' });
     const claims = ['x', 'y', 'z'].map((claim) => played.when('task-next', { claim }).reply);
