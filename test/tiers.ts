@@ -53,7 +53,7 @@ export const DEFAULT_SYSTEM: readonly { readonly protects: string; readonly test
         'engine/ports',
         'dispatch-source learning-log lease-store prompt-ring rejected-store session-index',
       ),
-      ...within('engine/ports', 'session-lifecycle session-log snapshot-store telemetry-store'),
+      ...within('engine/ports', 'session-lifecycle session-log snapshot-store'),
     ],
   },
   {

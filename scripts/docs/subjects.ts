@@ -83,12 +83,6 @@ const BUCKETS: Readonly<Record<string, Omit<Kept, 'subjects'> & { readonly key: 
     written: `\`${names.SERVICE_NAMES.keeper}\``,
     kept: 'the newest. Made again from the logs.',
   },
-  [names.TELEMETRY_BUCKET]: {
-    key: '`<session>`',
-    holds: 'what compilers have counted of each session',
-    written: `\`${names.SERVICE_NAMES.compiler}\``,
-    kept: 'the newest',
-  },
   [names.LIFECYCLE_BUCKET]: {
     key: '`session.<hash>`, `retention`, `dispatches`',
     holds: 'archived and forgotten sessions, and the newest dispatch number',

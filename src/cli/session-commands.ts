@@ -116,7 +116,6 @@ const WORDS: Readonly<Record<keyof StoredCounts, readonly [one: string, many: st
   rejected: ['rejected result', 'rejected results'],
   snapshots: ['snapshot', 'snapshots'],
   prompts: ['prompt', 'prompts'],
-  telemetry: ['record of telemetry', 'records of telemetry'],
   index: ['index entry', 'index entries'],
   learnings: ['entry of learnings', 'entries of learnings'],
 };

@@ -50,7 +50,6 @@ export const REJECTED_SUBJECTS = 'rejected.>';
 export const SNAPSHOT_BUCKET = 'session_snapshots';
 /** Begins the key of a project's snapshot in that bucket; no session has such a name. */
 export const PROJECT_KEY = 'project=';
-export const TELEMETRY_BUCKET = 'session_telemetry';
 /** Entries of session lists, rebuilt from the logs if lost. */
 export const INDEX_BUCKET = 'session_index';
 /** See `lifecycle-record.ts`. */

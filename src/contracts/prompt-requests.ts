@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { compileRequest, pastPromptRequest } from './compile-request.js';
 import { ROLES } from './kinds.js';
-import { compileReply, LEFT_OUT } from './replies/compile-reply.js';
+import { compileReply, LEFT_OUT, ledgerReport } from './replies/compile-reply.js';
 import { cursor, limit, ofSession, query, text } from './request-row.js';
 import * as f from './schema-fields.js';
 
@@ -34,6 +34,8 @@ const promptTraceFields = {
   ...briefFields,
   prefixHash: f.string("Hash of the role's stable part; only of a dispatch prompt.").exactOptional(),
   room: f.count('Token budget.'),
+  wanted: f.count('Tokens if nothing had been left out.').exactOptional(),
+  ledger: ledgerReport.describe('Progress data it was made from; only of a dispatch prompt.').exactOptional(),
   dropped: f.count('Items left out, in all sections.'),
   durationMs: z.number().describe('Time from request to reply, in milliseconds.'),
   factsShown: f.count('How many facts it shows.'),

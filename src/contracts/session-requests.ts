@@ -71,7 +71,6 @@ const stored = f.named('StoredCounts', 'How much is stored, by kind.', {
   rejected: f.count('Messages of rejected results.'),
   snapshots: f.count('Snapshots.'),
   prompts: f.count('Compiled prompts.'),
-  telemetry: f.count('Records of telemetry.'),
   index: f.count('Entries of the index of sessions.'),
   learnings: f.count('Proposals, learnings and review demands erased, or losing a source.'),
 });
@@ -231,8 +230,7 @@ export const SESSION_REQUESTS = {
       rejections: counts('Kept rejected results by error code, of the newest 1,000.'),
       approvalLoops: f.count('How often tasks were reviewed without an approval.'),
       rebuilds: f.count('How often the plan was read again.'),
-      compiles: f.count('Prompts compiled.'),
-      errors: counts('Requests for prompts that were refused or failed, by error code.'),
+      compiles: f.count('Prompts kept, at most the newest 200; the rest is of these.'),
       ledgerModes: counts('Prompts by ledger mode.'),
       fallbacks: counts('Prompts without the progress ledger, by reason.'),
       shortened: f.count('Prompts that left something out to fit their budget.'),

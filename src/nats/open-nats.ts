@@ -15,7 +15,7 @@ import {
   refuseStrangersOnSessions,
 } from './jetstream/topology.js';
 import { KvBucket } from './stores/kv-bucket.js';
-import { dispatchNumbers, leaseStore, retentionStore, telemetryStore } from './stores/kv-stores.js';
+import { dispatchNumbers, leaseStore, retentionStore } from './stores/kv-stores.js';
 import { dispatchSource } from './stores/nats-dispatch-source.js';
 import { NatsLearningLog, NatsSessionLog } from './stores/nats-event-log.js';
 import { promptRing } from './stores/nats-prompt-ring.js';
@@ -101,7 +101,6 @@ export async function openNats(options: NatsOptions) {
       source: dispatchSource({ ...ports, logger, ackWaitMs, maxInHand, numbers }),
       numbers,
       rejected: rejectedStore(ports),
-      telemetry: telemetryStore(connection, bucketOptions),
       prompts: promptRing(ports, lifecycle),
       eraser: new NatsSessionEraser(ports, layout),
       retention: retentionStore(new KvBucket(connection, bucketOptions)),

@@ -22,7 +22,7 @@ afterEach(() => {
 });
 
 const counts = (events: number) => ({
-  ...{ events, dispatches: 0, rejected: 0, snapshots: 0, prompts: 0, telemetry: 0, index: 0 },
+  ...{ events, dispatches: 0, rejected: 0, snapshots: 0, prompts: 0, index: 0 },
   ...{ evidence: 0, proposals: 0, learnings: 0 },
 });
 

@@ -30,7 +30,7 @@ describe('throughline doctor on a healthy installation', async () => {
         ...['server', 'JetStream storage', 'JetStream memory', 'JetStream streams', 'JetStream consumers'],
         ...['JetStream writes', 'subjects'],
         ...['stream DISPATCH', 'stream LEARNINGS', 'stream DISPATCH_REJECTED', 'stream PROMPTS'],
-        ...['stream KV_session_index', 'stream KV_session_telemetry'],
+        ...['stream KV_session_index'],
         ...['stream KV_session_snapshots', 'stream KV_session_lifecycle'],
         ...['sessions', 'consumer extractor', 'rejected'],
         ...['service extractor', 'service prompt-compiler', 'service session-tools', 'service learnings'],
@@ -61,8 +61,8 @@ describe('throughline doctor on a healthy installation', async () => {
     };
     // Services store these a while after the first prompt.
     await soon(async () => {
-      for (const bucket of ['KV_session_telemetry', 'KV_session_index'])
-        expect((await jsm.streams.info(bucket)).state.messages).toBeGreaterThan(0);
+      for (const stream of ['PROMPTS', 'KV_session_index'])
+        expect((await jsm.streams.info(stream)).state.messages).toBeGreaterThan(0);
     });
     const before = await state();
     await doctor(system.url);

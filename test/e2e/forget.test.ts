@@ -12,7 +12,7 @@ import { filesHolding } from '../support/store-files.js';
 import { allDealtWith, publishWork, startPrivateSystem, systemOfFile } from '../support/system.js';
 
 const ZERO = {
-  ...{ events: 0, dispatches: 0, rejected: 0, snapshots: 0, prompts: 0, telemetry: 0, index: 0 },
+  ...{ events: 0, dispatches: 0, rejected: 0, snapshots: 0, prompts: 0, index: 0 },
   learnings: 0,
 };
 

@@ -94,11 +94,6 @@ const EXPECTED: readonly [name: string, command: RegExp, check: (stdout: string)
     /\bkv get session_snapshots project=default --raw/,
     (stdout) => expect(stdout).toContain(LEARNING),
   ],
-  [
-    'kv get session_telemetry',
-    /\bkv get session_telemetry demo --raw/,
-    (stdout) => expect(JSON.parse(stdout)).toMatchObject({ compiles: expect.any(Number) }),
-  ],
   ['pub', /\bpub\b.*dispatch\.demo\./, (stdout) => expect(stdout).not.toMatch(/error/i)],
 ];
 
@@ -126,7 +121,6 @@ describe.skipIf('missing' in found)(
       await soon(async () =>
         expect(await ports.learningSnapshots.load(token('default', 'project'))).toBeDefined(),
       );
-      await soon(async () => expect(await ports.telemetry.load(token(SESSION, 'session'))).toBeDefined());
       const entry = `$KV.${INDEX_BUCKET}.${SESSION}`;
       const jsm = await ports.connection.jetstreamManager({ checkAPI: false });
       await soon(() => jsm.streams.getMessage(`KV_${INDEX_BUCKET}`, { last_by_subj: entry }));

@@ -63,8 +63,7 @@ describe.each(LAYOUTS)('in the layout $layout', (layout) => {
       await client.compile({ session, taskId: '2', taskPrompt: 'x', after });
       await client.send('learning.propose', { project, content: `Close the files of ${project}` });
     }
-    // The bucket of telemetry and the ring of prompts are made with the first write.
-    await soon(async () => expect(await system.ports.telemetry.load(VICTIM.session)).toBeDefined());
+    // The ring of prompts is made with the first write.
     await soon(async () => expect(await system.ports.prompts.all(VICTIM.session)).not.toEqual([]));
     await quiet();
   });

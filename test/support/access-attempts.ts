@@ -25,7 +25,6 @@ import {
   sessionSubject,
   sessionSubjects,
   streamOf,
-  TELEMETRY_BUCKET,
   type Token,
 } from '../../src/contracts/names.js';
 import { REQUEST_NAMES, rowOf } from '../../src/contracts/requests.js';
@@ -114,7 +113,6 @@ function publishes(victim: Names, own: Names): Attempt[] {
       [compiledSubject(session), RESULT],
       [`$KV.${SNAPSHOT_BUCKET}.${session}`, snapshot],
       [`$KV.${SNAPSHOT_BUCKET}.${PROJECT_KEY}${project}`, snapshot],
-      [`$KV.${TELEMETRY_BUCKET}.${session}`, '{}'],
       [`$KV.${INDEX_BUCKET}.${session}`, '{}'],
     ];
     // A worker may archive: its own session must take results afterwards.
@@ -181,13 +179,9 @@ function requests({ session, project }: Names, own: Names, isVictim: boolean): A
 }
 
 function streamsOf({ session, layout = PER_SESSION }: Names): string[] {
-  const buckets = [
-    INSTALLATION_BUCKET,
-    SNAPSHOT_BUCKET,
-    TELEMETRY_BUCKET,
-    INDEX_BUCKET,
-    LIFECYCLE_BUCKET,
-  ].map((bucket) => `KV_${bucket}`);
+  const buckets = [INSTALLATION_BUCKET, SNAPSHOT_BUCKET, INDEX_BUCKET, LIFECYCLE_BUCKET].map(
+    (bucket) => `KV_${bucket}`,
+  );
   const streams = [DISPATCH_STREAM, REJECTED_STREAM, LEARNINGS_STREAM, PROMPTS_STREAM];
   return [streamOf(layout, session), ...streams, ...buckets];
 }
@@ -198,7 +192,6 @@ function jetStream(victim: Names, own: Names): Attempt[] {
   const subjectsOf = ({ session, project, layout = PER_SESSION }: Names) => [
     [`KV_${INSTALLATION_BUCKET}`, LAYOUT_SUBJECT],
     [`KV_${SNAPSHOT_BUCKET}`, `$KV.${SNAPSHOT_BUCKET}.${session}`],
-    [`KV_${TELEMETRY_BUCKET}`, `$KV.${TELEMETRY_BUCKET}.${session}`],
     [`KV_${INDEX_BUCKET}`, `$KV.${INDEX_BUCKET}.${session}`],
     [`KV_${SNAPSHOT_BUCKET}`, `$KV.${SNAPSHOT_BUCKET}.${PROJECT_KEY}${project}`],
     [streamOf(layout, session), sessionSubject(session, 'result.1')],
@@ -286,7 +279,6 @@ export function repliesAt({ session, project, layout = PER_SESSION }: Names): st
     ...['accepted', 'retracted', 'x'].map((type) => learningSubject(project, type)),
     `$KV.${SNAPSHOT_BUCKET}.${session}`,
     `$KV.${SNAPSHOT_BUCKET}.${PROJECT_KEY}${project}`,
-    `$KV.${TELEMETRY_BUCKET}.${session}`,
     `$KV.${INDEX_BUCKET}.${session}`,
     ...[lifecycleKey(session), 'retention', 'dispatches'].map((key) => `$KV.${LIFECYCLE_BUCKET}.${key}`),
     sessionRequest('tool.session-complete', session),

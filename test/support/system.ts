@@ -267,7 +267,7 @@ export function manyResults(count: number): { role: 'implementer' | 'reviewer'; 
   });
 }
 
-/** A compiler on this reader, without telemetry that anybody reads. */
+/** A compiler on this reader, which keeps no prompt. */
 export function compilerOn(reader: SessionReader, log: SessionLog, afterTimeoutMs: number): PromptCompiler {
   const command = createCommander({
     log,
@@ -277,12 +277,10 @@ export function compilerOn(reader: SessionReader, log: SessionLog, afterTimeoutM
     random: Math.random,
   });
   const tracker = new ProgressTracker({ files: localTasksFile([]), command, logger: silentLogger });
-  const telemetry = { compiled: () => {}, failed: () => {} };
   return createPromptCompiler({
     reader,
     log,
     tracker,
-    telemetry,
     keeper: { add: () => undefined },
     learnings: async () => ({}),
     wordVectors: wordVectorsLoader(silentLogger),

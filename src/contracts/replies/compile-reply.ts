@@ -111,7 +111,7 @@ const promptMessage = f.named('PromptMessage', 'One message of a prompt.', {
   content: f.string('Text of the message.'),
 });
 
-const ledgerReport = f.named('LedgerReport', 'The progress data of the task, and if all was used.', {
+export const ledgerReport = f.named('LedgerReport', 'The progress data of the task, and if all was used.', {
   mode: f.oneOf('none: nothing is known; ledger: all used; ledger_plus_fallback: incomplete or outdated.', [
     'none',
     'ledger',

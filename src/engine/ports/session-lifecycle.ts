@@ -43,15 +43,7 @@ export const TOMBSTONE_MS = 7 * 86_400_000;
 /** The part of the lifecycle records that stores need. */
 export type ForgottenSessions = Pick<SessionLifecycle, 'forgotten' | 'refreshed'>;
 
-export const ERASED_KINDS = [
-  'events',
-  'dispatches',
-  'rejected',
-  'snapshots',
-  'prompts',
-  'telemetry',
-  'index',
-] as const;
+export const ERASED_KINDS = ['events', 'dispatches', 'rejected', 'snapshots', 'prompts', 'index'] as const;
 export type ErasedKind = (typeof ERASED_KINDS)[number];
 export type ErasedCounts = Readonly<Record<ErasedKind, number>>;
 

@@ -11,7 +11,6 @@ import {
   PROMPTS_STREAM,
   REJECTED_STREAM,
   REJECTED_SUBJECTS,
-  TELEMETRY_BUCKET,
 } from '../../contracts/names.js';
 import { counted, named } from '../../shared/text.js';
 import { ifExists, KEEP_APART } from '../connection/nats-errors.js';
@@ -23,7 +22,6 @@ const MUCH_TO_DO = 1000;
 
 /** Names what creates a stream. Any other one is created when the services start. */
 const MADE_BY: Readonly<Record<string, string>> = {
-  [`KV_${TELEMETRY_BUCKET}`]: 'the first prompt of a session',
   [`KV_${INDEX_BUCKET}`]: 'the keeper, once a session is quiet,',
   [`KV_${LIFECYCLE_BUCKET}`]: 'the first session that is archived or forgotten',
   [PROMPTS_STREAM]: 'the next prompt',

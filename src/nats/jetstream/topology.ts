@@ -35,7 +35,7 @@ export const RESTORING_SUBJECT = 'throughline.restoring';
 export const BEING_RESTORED =
   'a backup is being restored into this installation, or its restore was cut off: wait for its end, or run "throughline admin restore DIR" again';
 
-const BUCKETS = [names.LIFECYCLE_BUCKET, names.SNAPSHOT_BUCKET, names.TELEMETRY_BUCKET, names.INDEX_BUCKET];
+const BUCKETS = [names.LIFECYCLE_BUCKET, names.SNAPSHOT_BUCKET, names.INDEX_BUCKET];
 
 /** Streams and subjects, except session logs, leases and the layout: each before those it derives from or refers to. */
 export const STREAMS: ReadonlyMap<string, string> = new Map([

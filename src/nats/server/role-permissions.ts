@@ -102,7 +102,7 @@ const CONSUMING = [
 ];
 const BUCKETS = [
   ...[names.INSTALLATION_BUCKET, names.SNAPSHOT_BUCKET],
-  ...[names.INDEX_BUCKET, names.TELEMETRY_BUCKET, names.LIFECYCLE_BUCKET, names.LEASE_BUCKET],
+  ...[names.INDEX_BUCKET, names.LIFECYCLE_BUCKET, names.LEASE_BUCKET],
 ];
 /** Events as they are published in each layout of session logs. */
 const EVENTS = Object.values(names.PUBLISHED_EVENTS);

@@ -1,20 +1,8 @@
 import type { NatsConnection } from 'nats';
 import { z } from 'zod';
-import {
-  added,
-  NO_TELEMETRY,
-  type SessionTelemetry,
-  sessionTelemetry,
-} from '../../contracts/compile-request.js';
 import { ThroughlineError } from '../../contracts/errors.js';
 import { NO_RULES, type RetentionRules, retentionRules } from '../../contracts/lifecycle-record.js';
-import {
-  LEASE_BUCKET,
-  LIFECYCLE_BUCKET,
-  RETENTION_KEY,
-  TELEMETRY_BUCKET,
-  type Token,
-} from '../../contracts/names.js';
+import { LEASE_BUCKET, LIFECYCLE_BUCKET, RETENTION_KEY } from '../../contracts/names.js';
 import type { Lease, LeaseClaim, LeaseStore } from '../../engine/ports/lease-store.js';
 import { type StreamMessage, valueIn } from '../jetstream/direct-get.js';
 import {
@@ -95,24 +83,6 @@ function rulesIn(message: StreamMessage | undefined): RetentionRules {
     'config_invalid',
     `the key ${RETENTION_KEY} of bucket ${LIFECYCLE_BUCKET} does not hold rules that this version knows: update throughline to the version of the services, or have an administrator remove it with "nats kv del ${LIFECYCLE_BUCKET} ${RETENTION_KEY}"`,
   );
-}
-
-const BUCKET: BucketKind = {
-  name: TELEMETRY_BUCKET,
-  reads: 'any',
-  config: () => ({ deny_delete: true, description: 'What compilers have counted of each session' }),
-};
-
-/** Telemetry in the bucket `session_telemetry`: a key per session, JSON on one line. */
-export function telemetryStore(connection: NatsConnection, options: BucketOptions) {
-  const bucket = new KvBucket(connection, options, BUCKET);
-  return {
-    load: async (session: Token) => valueIn(sessionTelemetry, await bucket.get(session)),
-    /** Adds a process' counters. @throws ThroughlineError `unavailable`: they may be stored; `conflict` after too many lost races */
-    async add(session: Token, counts: SessionTelemetry): Promise<void> {
-      await bucket.write(session, (last) => added(valueIn(sessionTelemetry, last) ?? NO_TELEMETRY, counts));
-    },
-  };
 }
 
 const KEY = 'dispatches';

@@ -21,7 +21,7 @@ interface Place {
 /** Streams whose values are replaced while a session lives. */
 const REWRITTEN = {
   prompts: [names.PROMPTS_STREAM],
-  buckets: [names.SNAPSHOT_BUCKET, names.TELEMETRY_BUCKET, names.INDEX_BUCKET].map((name) => `KV_${name}`),
+  buckets: [names.SNAPSHOT_BUCKET, names.INDEX_BUCKET].map((name) => `KV_${name}`),
   lifecycle: [`KV_${names.LIFECYCLE_BUCKET}`],
 } as const;
 
@@ -158,7 +158,6 @@ function placesOf(layout: names.SessionLayout, session: Token): Readonly<Record<
     rejected: { stream: names.REJECTED_STREAM, subjects: `rejected.${session}.>` },
     snapshots: keyed(names.SNAPSHOT_BUCKET, session),
     prompts: { stream: names.PROMPTS_STREAM, subjects: names.compiledSubject(session) },
-    telemetry: keyed(names.TELEMETRY_BUCKET, session),
     index: keyed(names.INDEX_BUCKET, session),
   };
 }

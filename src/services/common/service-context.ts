@@ -41,7 +41,6 @@ export interface ToolPorts extends Sessions {
   readonly projects: Pick<ProjectReader, 'load'>;
   readonly snapshots: Pick<SnapshotStore, 'load' | 'loadAtOrBefore'>;
   readonly prompts: Pick<NatsPorts['prompts'], 'all'>;
-  readonly telemetry: Pick<NatsPorts['telemetry'], 'load'>;
   readonly rejected: RejectedStore;
   readonly source: Pick<DispatchSource, 'publish'>;
   readonly lifecycle: Pick<SessionLifecycle, 'archived'>;

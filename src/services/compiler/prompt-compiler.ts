@@ -2,7 +2,7 @@ import type { WordVectorsLoader } from '../../config/load-word-vectors.js';
 import { checkedRequest } from '../../contracts/checked.js';
 import { type CompileRequest, compileRequest, pastPromptRequest } from '../../contracts/compile-request.js';
 import { ThroughlineError, withRemedy } from '../../contracts/errors.js';
-import { LEARNINGS_SUBJECTS, projectOfSubject, sessionIn, type Token, token } from '../../contracts/names.js';
+import { LEARNINGS_SUBJECTS, projectOfSubject, type Token, token } from '../../contracts/names.js';
 import type { CompileReply, LedgerReport } from '../../contracts/replies/compile-reply.js';
 import { caughtUp, waitLimit } from '../../engine/folding/caught-up.js';
 import type { LoadedSession, ProjectReader, SessionReader } from '../../engine/folding/session-folding.js';
@@ -22,7 +22,7 @@ import type { Process } from '../common/process-parts.js';
 import type { ProgressTracker, Refreshed } from '../common/progress-tracker.js';
 import { numbersOf } from '../common/service-context.js';
 import { endpointOf, type Service } from '../common/service-shell.js';
-import { PromptKeeper, Telemetry } from './prompt-keeper.js';
+import { PromptKeeper } from './prompt-keeper.js';
 import { createPromptLearnings, type PromptLearnings } from './prompt-learnings.js';
 
 /** Answers `prompt.compile`: validate, load the session, wait for `after`, update progress, find learnings, compile. */
@@ -45,7 +45,6 @@ interface CompileTimes {
 }
 
 interface PromptObservers {
-  readonly telemetry: Pick<Telemetry, 'compiled' | 'failed'>;
   readonly keeper: Pick<PromptKeeper, 'add'>;
 }
 
@@ -53,24 +52,17 @@ interface PromptObservers {
 export type PromptCompiler = (request: unknown) => Promise<CompileReply>;
 
 export function createPromptCompiler(options: PromptCompilerOptions & PromptObservers): PromptCompiler {
-  const { telemetry, keeper, times = { count: 0, ms: 0 } } = options;
+  const { keeper, times = { count: 0, ms: 0 } } = options;
   return async (input) => {
     const started = performance.now();
-    try {
-      const request = checkedRequest(compileRequest, input);
-      const session = token(request.session, 'session');
-      const { reply, chosen, resolved } = await compile(session, request, options);
-      const durationMs = performance.now() - started;
-      times.count += 1;
-      times.ms += durationMs;
-      telemetry.compiled(session, reply, durationMs);
-      keeper.add({ session, request: resolved, reply, chosen, durationMs });
-      return reply;
-    } catch (error) {
-      const named = sessionIn(input);
-      if (named !== undefined && error instanceof ThroughlineError) telemetry.failed(named, error.code);
-      throw error;
-    }
+    const request = checkedRequest(compileRequest, input);
+    const session = token(request.session, 'session');
+    const { reply, chosen, resolved } = await compile(session, request, options);
+    const durationMs = performance.now() - started;
+    times.count += 1;
+    times.ms += durationMs;
+    keeper.add({ session, request: resolved, reply, chosen, durationMs });
+    return reply;
   };
 }
 
@@ -181,17 +173,7 @@ function ledgerReport({ run, dispatches }: SessionState, taskId: string, refresh
   return { mode: run !== undefined || dispatches.current().ledgers.has(taskId) ? 'ledger' : 'none' };
 }
 
-export function openCompiler({
-  nats,
-  sessions,
-  projects,
-  config,
-  logger,
-  shutdown,
-  lifecycle,
-}: Process): Service {
-  const telemetry = new Telemetry({ store: nats.telemetry, log: nats.log, logger, lifecycle });
-  shutdown.add('the telemetry', () => telemetry.stop());
+export function openCompiler({ nats, sessions, projects, config, logger, shutdown }: Process): Service {
   const times: CompileTimes = { count: 0, ms: 0 };
   const secrets = scannerFor(config);
   const keeper = new PromptKeeper({ ring: nats.prompts, secrets, clock: systemClock, logger });
@@ -210,7 +192,7 @@ export function openCompiler({
     waiters: waitLimit(),
     afterTimeoutMs: config.afterTimeoutMs,
   };
-  const compile = createPromptCompiler({ ...options, telemetry, keeper, times });
+  const compile = createPromptCompiler({ ...options, keeper, times });
   const past = createPastPrompts(options);
   const lower = 'maxFacts, maxTokens or a shorter taskPrompt';
   return {

@@ -1,25 +1,16 @@
 import { randomBytes } from 'node:crypto';
-import {
-  added,
-  type CompileRequest,
-  NO_TELEMETRY,
-  type SessionTelemetry,
-} from '../../contracts/compile-request.js';
-import type { ErrorCode } from '../../contracts/error-codes.js';
+import type { CompileRequest } from '../../contracts/compile-request.js';
 import { codeOf } from '../../contracts/errors.js';
 import type { Token } from '../../contracts/names.js';
 import type { KeptPrompt } from '../../contracts/prompt-requests.js';
 import type { CompileReply } from '../../contracts/replies/compile-reply.js';
 import type { Clock, Logger } from '../../engine/ports/logger-and-clock.js';
-import type { SessionLog } from '../../engine/ports/session-log.js';
-import { OneAtATime } from '../../engine/runtime/pacing.js';
 import { redactJson, type SecretScanner } from '../../memory/redaction/redactor.js';
 import type { NatsPorts } from '../../nats/open-nats.js';
 import type { Chosen } from '../../prompt/prompt-kind.js';
 import { defined } from '../../shared/collections.js';
 import { hashOf } from '../../shared/hash.js';
 import { clipText } from '../../shared/text.js';
-import type { Forgetting } from '../common/process-parts.js';
 
 /** Stores compiled prompts in their session's ring in batches, off the request path; drops and counts the oldest. */
 interface PromptKeeperOptions {
@@ -126,7 +117,11 @@ export function keptOf(compiled: CompiledNow, scanner: SecretScanner): KeptPromp
     tokens: reply.tokenEstimate,
     hash: reply.kind === 'dispatch' ? reply.fullPromptHash : hashOf(reply.prompt),
     ...(reply.kind === 'dispatch' && { prefixHash: reply.stablePrefixHash }),
-    ...{ room: reply.budget.room, dropped: reply.budget.dropped },
+    ...{ room: reply.budget.room, wanted: reply.budget.wanted, dropped: reply.budget.dropped },
+    // Its message may quote a plan.
+    ...(reply.kind === 'dispatch' && {
+      ledger: defined({ mode: reply.ledger.mode, reason: reply.ledger.reason }),
+    }),
     durationMs: Math.round(durationMs * 100) / 100,
     ...{ factsShown: reply.factsShown, factsTotal: reply.factsTotal },
     facts: shown.slice(0, MAX_FACTS).map(scored),
@@ -176,95 +171,4 @@ function cutTexts(value: unknown, most: number): unknown {
 
 function scored({ fact, score }: Chosen['shown'][number]) {
   return { id: fact.id, score: Math.round(score * 1000) / 1000 };
-}
-
-interface TelemetryOptions {
-  readonly store: Pick<NatsPorts['telemetry'], 'load' | 'add'>;
-  readonly log: Pick<SessionLog, 'read'>;
-  readonly logger: Logger;
-  readonly lifecycle?: Forgetting;
-  /** Interval in milliseconds. Default: 2000. */
-  readonly everyMs?: number;
-}
-
-const COUNTS_EVERY_MS = 2000;
-/** Sessions with unwritten counts; beyond that the oldest counts are dropped. */
-const MAX_SESSIONS = 500;
-
-/**
- * Counts compiles by session, and writes the counts every two seconds and at the end, off the request path. A killed process loses
- * up to two seconds; counts whose write got no answer may count twice.
- */
-export class Telemetry {
-  readonly #options: TelemetryOptions;
-  readonly #waiting = new Map<Token, SessionTelemetry>();
-  readonly #timer: NodeJS.Timeout;
-  readonly #writing = new OneAtATime(() => this.#writeAll());
-  #writes = true;
-
-  constructor(options: TelemetryOptions) {
-    this.#options = options;
-    this.#timer = setInterval(() => void this.#writing.run(), options.everyMs ?? COUNTS_EVERY_MS);
-    this.#timer.unref();
-  }
-
-  compiled(session: Token, reply: CompileReply, ms: number): void {
-    const { mode, reason } = reply.kind === 'dispatch' ? reply.ledger : { mode: 'none' };
-    const { wanted, used } = reply.budget;
-    this.#count(session, {
-      ...NO_TELEMETRY,
-      compiles: 1,
-      ledgerModes: { [mode]: 1 },
-      ...(reason !== undefined && { fallbacks: { [reason]: 1 } }),
-      shortened: used < wanted ? 1 : 0,
-      tokensWanted: wanted,
-      tokensUsed: used,
-      retrievalMs: ms,
-      retrievalMaxMs: ms,
-    });
-  }
-
-  failed(session: Token, code: ErrorCode): void {
-    this.#count(session, { ...NO_TELEMETRY, errors: { [code]: 1 } });
-  }
-
-  async stop(): Promise<void> {
-    clearInterval(this.#timer);
-    await this.#writing.stop();
-    await this.#writing.run();
-  }
-
-  #count(session: Token, more: SessionTelemetry): void {
-    const counts = this.#waiting.get(session);
-    this.#waiting.set(session, counts === undefined ? more : added(counts, more));
-    const [longest] = this.#waiting.keys();
-    if (this.#waiting.size > MAX_SESSIONS && longest !== undefined) this.#waiting.delete(longest);
-  }
-
-  /** Counts that cannot be written stay for the next round. */
-  async #writeAll(): Promise<void> {
-    const { logger } = this.#options;
-    for (const [session, counts] of [...this.#waiting]) {
-      this.#waiting.delete(session);
-      try {
-        await this.#write(session, counts);
-        this.#writes = true;
-      } catch (error) {
-        this.#count(session, counts);
-        // Warn once per outage.
-        if (this.#writes)
-          logger.warn({ code: codeOf(error), err: error }, 'telemetry not written: it is kept');
-        this.#writes = false;
-        return;
-      }
-    }
-  }
-
-  async #write(session: Token, counts: SessionTelemetry): Promise<void> {
-    const { store, log, lifecycle } = this.#options;
-    if (lifecycle?.forgotten(session)?.status === 'forgetting') return;
-    // Nothing is stored for a session that does not exist, since anyone may name one.
-    const { through } = await log.read(session, { after: 0, limit: 1 });
-    if (through > 0) await store.add(session, counts);
-  }
 }

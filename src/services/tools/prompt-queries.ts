@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { cursorOf, readCursor } from '../../contracts/checked.js';
-import { NO_TELEMETRY } from '../../contracts/compile-request.js';
 import { noSuchSession, ThroughlineError } from '../../contracts/errors.js';
 import type { KeptPrompt, PromptTrace } from '../../contracts/prompt-requests.js';
 import type { ToolReply } from '../../contracts/requests.js';
@@ -53,28 +52,44 @@ function traceOf({ request: _, session: _of, ...trace }: KeptPrompt): PromptTrac
 
 const MAX_REJECTED = 1000;
 
-/** Answers `telemetry-show`: the compilers' counters of a session, and figures from its log. */
-export function createTelemetryQuery(options: Pick<ToolPorts, 'reader' | 'log' | 'telemetry' | 'rejected'>) {
+/** Answers `telemetry-show`: figures from the kept prompts of a session, and from its log. */
+export function createTelemetryQuery(options: Pick<ToolPorts, 'reader' | 'log' | 'prompts' | 'rejected'>) {
   return async ({ session }: Asked<'tool.telemetry-show'>): Promise<ToolReply<'telemetry-show'>> => {
     const { state } = (await options.reader.load(session)).folded;
     if (state.sequence === 0) throw noSuchSession(session);
     const { sequence } = state;
     const { counts: dispatches, ledgers } = state.dispatches.current();
     const approvalLoops = [...ledgers.values()].reduce((sum, ledger) => sum + ledger.approvalLoops, 0);
-    const [stored = NO_TELEMETRY, { entries }, rebuilt] = await Promise.all([
-      options.telemetry.load(session),
+    const [prompts, { entries }, rebuilt] = await Promise.all([
+      options.prompts.all(session),
       options.rejected.page({ session, limit: MAX_REJECTED }),
       options.log.read(session, { after: 0, at: 'command.progress.rebuilt' }),
     ]);
     const rejections: Record<string, number> = {};
     for (const { code } of entries) rejections[code] = (rejections[code] ?? 0) + 1;
-    const { retrievalMs, retrievalMaxMs, ...counts } = stored;
     return {
       ...{ session, sequence, dispatches: { ...dispatches }, rejections, approvalLoops },
-      ...{ rebuilds: rebuilt.events.length, ...counts },
-      ...{ retrievalMs: rounded(retrievalMs), retrievalMaxMs: rounded(retrievalMaxMs) },
+      ...{ rebuilds: rebuilt.events.length, ...figuresOf(prompts) },
     };
   };
+}
+
+function figuresOf(prompts: readonly KeptPrompt[]) {
+  const ledgerModes: Record<string, number> = {};
+  const fallbacks: Record<string, number> = {};
+  let [shortened, tokensWanted, tokensUsed, retrievalMs, retrievalMaxMs] = [0, 0, 0, 0, 0];
+  for (const { ledger = { mode: 'none' as const }, tokens, wanted = tokens, durationMs } of prompts) {
+    const { mode, reason } = ledger;
+    ledgerModes[mode] = (ledgerModes[mode] ?? 0) + 1;
+    if (reason !== undefined) fallbacks[reason] = (fallbacks[reason] ?? 0) + 1;
+    if (tokens < wanted) shortened += 1;
+    tokensWanted += wanted;
+    tokensUsed += tokens;
+    retrievalMs += durationMs;
+    retrievalMaxMs = Math.max(retrievalMaxMs, durationMs);
+  }
+  const sums = { ledgerModes, fallbacks, shortened, tokensWanted, tokensUsed };
+  return { compiles: prompts.length, ...sums, retrievalMs: rounded(retrievalMs), retrievalMaxMs };
 }
 
 function rounded(ms: number): number {

@@ -60,7 +60,16 @@ describe('what is kept of a prompt', () => {
     const trace = keptOf({ id: 'p1', at: '2026-01-01T00:00:00.000Z', ...whole }, secrets);
     expect(trace).toMatchObject({
       ...{ id: 'p1', session: SESSION, kind: 'dispatch', task: '2.1', role: 'implementer', sequence: 7 },
-      ...{ tokens: 12, hash: 'whole', prefixHash: 'prefix', room: 100, dropped: 2, durationMs: 1.23 },
+      ...{
+        tokens: 12,
+        hash: 'whole',
+        prefixHash: 'prefix',
+        room: 100,
+        wanted: 20,
+        dropped: 2,
+        durationMs: 1.23,
+      },
+      ledger: { mode: 'none' },
       facts: [{ id: expect.stringMatching(/^[0-9a-f]{16}$/), score: 0.123 }],
       left: [{ why: 'near-duplicate' }],
       learnings: ['l1'],

@@ -1208,9 +1208,7 @@ class TelemetryShowReply(TypedDict):
     rebuilds: int
     """How often the plan was read again."""
     compiles: int
-    """Prompts compiled."""
-    errors: dict[str, float]
-    """Requests for prompts that were refused or failed, by error code."""
+    """Prompts kept, at most the newest 200; the rest is of these."""
     ledger_modes: dict[str, float]
     """Prompts by ledger mode."""
     fallbacks: dict[str, float]
@@ -2670,8 +2668,6 @@ class StoredCounts(TypedDict):
     """Snapshots."""
     prompts: int
     """Compiled prompts."""
-    telemetry: int
-    """Records of telemetry."""
     index: int
     """Entries of the index of sessions."""
     learnings: int
@@ -3373,6 +3369,10 @@ class PromptTrace(TypedDict):
     """Hash of the role's stable part; only of a dispatch prompt."""
     room: int
     """Token budget."""
+    wanted: NotRequired[int]
+    """Tokens if nothing had been left out."""
+    ledger: NotRequired[LedgerReport]
+    """Progress data it was made from; only of a dispatch prompt."""
     dropped: int
     """Items left out, in all sections."""
     duration_ms: float
@@ -4942,7 +4942,7 @@ RESULTS = {
     "observer": ObserverResult,
 }
 
-MAPS = {"dispatches", "entries", "errors", "event", "fallbacks", "kinds", "ledgerModes", "left_out", "numbers", "reasons", "rejections", "request", "requirement_texts"}
+MAPS = {"dispatches", "entries", "event", "fallbacks", "kinds", "ledgerModes", "left_out", "numbers", "reasons", "rejections", "request", "requirement_texts"}
 """Fields of replies whose value, if it is a dict, has keys that are data."""
 
 FIXES: dict[str, str] = {
