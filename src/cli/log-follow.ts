@@ -1,7 +1,6 @@
 import { codeOf, messageOf, ThroughlineError } from '../contracts/errors.js';
 import { projectOf, type Token, token } from '../contracts/names.js';
 import type { TimelineEntry, TimelineKind } from '../contracts/result-requests.js';
-import { batched } from '../engine/runtime/pacing.js';
 import { Shutdown } from '../engine/runtime/shutdown.js';
 import {
   followEvents,
@@ -13,9 +12,6 @@ import { natsTransport } from '../nats/connection/nats-client-transport.js';
 import { passes } from '../sdk/keep-trying.js';
 import { ThroughlineClient } from '../sdk/throughline-client.js';
 import { TimelineTail } from '../sdk/watch-session.js';
-import { dropOldest } from '../shared/collections.js';
-import { quoted } from '../shared/text.js';
-import { needsText } from '../shared/wire-words.js';
 import type { Flags, Texts } from './cli-command.js';
 import { type Cli, coloured, note, out } from './command-context.js';
 import { allPages } from './output.js';
@@ -46,11 +42,9 @@ export async function followLog(cli: Cli, options: FollowOptions): Promise<void>
     const timeoutMs = cli.config.requestTimeoutMs;
     const client = new ThroughlineClient(natsTransport(connection, timeoutMs), { timeoutMs });
     shutdown.add('the connection', () => client.close());
-    const needed = needsOnce(client);
     const show: Show = (of, entry) => {
       if (isWanted(entry))
         out(json ? JSON.stringify({ session: of, ...entry }) : timelineLine(pc, entry, of), coloured(cli));
-      void needed(of);
     };
     let look = async () => {};
     if (session === undefined) {
@@ -166,22 +160,4 @@ export function refusedAll(error: unknown): never {
   if (codeOf(error) !== 'permission_denied') throw error;
   const message = `${messageOf(error)}; a user who is bound to sessions gives --session`;
   throw new ThroughlineError('permission_denied', message);
-}
-
-const MOST_KNOWN = 10_000;
-
-function needsOnce(client: ThroughlineClient): (session: Token) => Promise<void> {
-  const known = new Map<Token, readonly string[]>();
-  return batched(async (sessions: readonly Token[]) => {
-    for (const session of new Set(sessions)) {
-      // Without services, or permission to ask them, nothing is known.
-      const status = await client.runs.status({ session }).catch(() => undefined);
-      if (status === undefined) continue;
-      const needs = needsText(status).map(quoted);
-      const before = known.get(session) ?? [];
-      for (const need of needs) if (!before.includes(need)) note(`-- ${session} needs you: ${need}`);
-      known.set(session, needs);
-      dropOldest(known, MOST_KNOWN);
-    }
-  });
 }

@@ -6,9 +6,7 @@ import { startGuardedSystem } from '../support/guarded-system.js';
 import { wayTo } from '../support/listener.js';
 import {
   allDealtWith,
-  implemented,
   newSession,
-  publishWire,
   publishWork,
   soon,
   systemOfFile,
@@ -142,14 +140,6 @@ describe('throughline log -f', () => {
     await soon(() => expect(watch.lines()).toHaveLength(1));
     await using again = await watching({ NATS_URL: system.url }, '--session', later);
     expect(again.stderr()).not.toContain('there is no session');
-    await using all = await watching({ NATS_URL: system.url });
-    const asks = implemented('9', { status: 'blocked', blockers: ['Which port?'] });
-    await publishWire(client, 'implementer', later, asks);
-    for (const each of [again, all])
-      await soon(() => expect(each.stderr()).toContain(`-- ${later} needs you: task 9 asks: Which port?\n`));
-    await publishWork(client, later, '2');
-    await soon(() => expect(all.lines()).toHaveLength(2));
-    expect(all.stderr().split('needs you')).toHaveLength(2);
   });
 
   it(`a reader of one session watches that one alone, and a reader of all watches all`, async () => {
