@@ -119,7 +119,6 @@ export const GROUPS: Readonly<Record<(typeof COMMANDS)[number]['group'], string>
   Look: 'Look',
   Keep: 'Keep',
   admin: 'Administrators',
-  dev: 'Developers',
   hidden: 'Called by programs',
 };
 
@@ -150,7 +149,7 @@ commands; \`throughline COMMAND --help\` prints the same.
 - \`-h, --help\`: print arguments, options and an example; \`throughline --version\` prints the version.
 
 All other settings are [variables](configuration.md). Answers are printed on standard output, everything else on standard error.
-\`throughline dev completion bash\` prints a file that completes commands, options and sessions in your shell.
+\`throughline completion bash\` prints a file that completes commands, options and sessions in your shell.
 
 | exit code | meaning |
 |---|---|

@@ -25,11 +25,6 @@ The package contains a JSON Schema (draft 2020-12) of everything on the wire, in
 request above, ${results.map(({ name }) => `[\`${name}\`](../../schemas/${name}.json)`).join(', ')}, \`session.event\`,
 \`learning.event\` and [\`error.reply\`](../../schemas/error.reply.json).
 
-\`\`\`sh
-throughline dev schema ls                          # --json: names and descriptions
-throughline dev schema print result.implementer
-\`\`\`
-
 In a project that has installed the package, \`import schema from 'throughline/schemas/result.implementer.json' with { type: 'json' }\` imports one.
 
 - Each file is complete: named parts, such as \`Task\`, are in its \`$defs\`, under the same name in every file.

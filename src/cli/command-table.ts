@@ -1,8 +1,8 @@
 import type { Command } from './cli-command.js';
 
 export const SHOWN_GROUPS = ['Start', 'Agents', 'Look', 'Keep'] as const;
-/** Commands below `admin` and `dev`, which `help --all` lists, and those that only programs call. */
-const OTHER_GROUPS = ['admin', 'dev', 'hidden'] as const;
+/** Commands below `admin`, which `help --all` lists, and those that only programs call. */
+const OTHER_GROUPS = ['admin', 'hidden'] as const;
 
 type Group = (typeof SHOWN_GROUPS | typeof OTHER_GROUPS)[number];
 
@@ -24,17 +24,13 @@ export const GROUP_COMMANDS = {
     about: 'Commands for those who run an installation.',
     example: 'throughline admin backup /backups/$(date +%F)',
   },
-  dev: {
-    about: 'Commands for those who build on Throughline.',
-    example: 'throughline dev schema print result.implementer',
-  },
 } as const;
 
 const backup = () => import('./backup-command.js');
 const board = () => import('./board-commands.js');
+const completion = () => import('./completion-command.js');
 const connect = () => import('./connect-command.js');
 const demo = () => import('./demo-command.js');
-const dev = () => import('./dev-commands.js');
 const doctor = () => import('./doctor-command.js');
 const facts = () => import('./facts-command.js');
 const hook = () => import('./hook-command.js');
@@ -69,6 +65,7 @@ const TABLE: Readonly<Record<Group, Readonly<Record<string, Row>>>> = {
     'doctor [options]': ['check the whole installation and say what to fix', doctor],
     team: ['use the server of a team or a container: join, leave', team],
     'open [options]': ['open the inspector in a browser', open],
+    'completion [options] [shell]': ['print a script that completes commands in your shell', completion],
   },
   Agents: {
     'publish [options] <role>': ['publish what an agent returned, or the trace of its actions', publish],
@@ -114,10 +111,6 @@ const TABLE: Readonly<Record<Group, Readonly<Record<string, Row>>>> = {
       'print the NATS server that `up` would start; installs the pinned one if none is found',
       ownServer,
     ],
-  },
-  dev: {
-    'dev schema': ['print the JSON Schemas of results, requests, replies and events', dev],
-    'dev completion [options] [shell]': ['print a script that completes commands in your shell', dev],
   },
   hidden: {
     'hook [options] <client>': ['answer an event of a coding agent', hook],

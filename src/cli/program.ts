@@ -9,8 +9,7 @@ import { Interrupted, note, out } from './output.js';
 /** Columns of the narrowest text beside a list in `--help`. */
 const NARROWEST = 16;
 const LINE_BREAK = /(?<=\S)\n(?=\S)/g;
-const MORE =
-  '\n"throughline help --all" also lists the commands of administrators, such as backup, and of developers.';
+const MORE = '\n"throughline help --all" also lists the commands of administrators, such as backup.';
 
 /**
  * The whole command line. A command that is not loaded has only its line in the overview: each brings modules that take
@@ -64,7 +63,7 @@ const SERVER_OPTION = new Option(
 );
 
 function groupCommand(program: Command, { group }: CommandEntry): Command | undefined {
-  if (group !== 'admin' && group !== 'dev') return undefined;
+  if (group !== 'admin') return undefined;
   const known = program.commands.find((child) => child.name() === group);
   if (known !== undefined) return known;
   const { about, example } = GROUP_COMMANDS[group];
@@ -92,7 +91,7 @@ function addHelpCommand(program: Command): void {
     .summary('show the help of a command; --all lists every command')
     .description('Shows the help of a command, or the overview. With --all it lists every command.')
     .argument('[command...]', 'the words of the command')
-    .option('--all', 'also list the commands below admin and dev')
+    .option('--all', 'also list the commands below admin')
     .helpGroup('Start:')
     .examples('throughline help --all', 'throughline help task add')
     .action((words: readonly string[], { all }: { all?: boolean }) => {
@@ -105,7 +104,7 @@ function addHelpCommand(program: Command): void {
 
 function allCommands(): string {
   const width = Math.max(...COMMANDS.map(({ name }) => name.length));
-  const groups = { admin: 'Administrators', dev: 'Developers', hidden: 'Called by programs' };
+  const groups = { admin: 'Administrators', hidden: 'Called by programs' };
   const lines = Object.entries(groups).flatMap(([group, title]) => {
     const rows = COMMANDS.filter((entry) => entry.group === group);
     return ['', `${title}:`, ...rows.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`)];

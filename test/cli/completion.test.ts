@@ -78,7 +78,7 @@ it('what is completed are all commands with all their options', () => {
   const words = of('')
     ?.commands.map(({ word }) => word)
     .sort();
-  expect(words).toEqual([...TOP, 'admin', 'dev'].sort());
+  expect(words).toEqual([...TOP, 'admin'].sort());
   expect(of('session ls')?.options.flatMap(({ flags }) => flags)).toEqual(
     expect.arrayContaining(['--json', '--nats', '--help']),
   );

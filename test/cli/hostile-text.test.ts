@@ -139,8 +139,7 @@ const special = (): Readonly<Record<string, readonly (readonly string[])[]>> => 
     ['-s', SESSION, '--repo', folder],
     ['-s', SESSION, '--repo', join(folder, HOSTILE)],
   ],
-  'dev completion': [['bash'], [HOSTILE]],
-  'dev schema print': [['result.implementer'], [HOSTILE]],
+  completion: [['bash'], [HOSTILE]],
   'prompt template': [[]],
   'admin permissions': [
     ['--role', 'reader'],

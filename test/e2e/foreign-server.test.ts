@@ -148,8 +148,7 @@ const CALLS: Readonly<Record<string, readonly string[] | null>> = {
   'admin retention': ['show'],
   'admin permissions': null,
   'admin nats-server': null,
-  'dev schema': null,
-  'dev completion': null,
+  completion: null,
   hook: null,
   tool: ['session-list'],
 };

@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createProgram } from '../../src/cli/program.js';
@@ -319,27 +319,6 @@ describe('the reading commands', () => {
 
 describe('templates', () => {
   const file = (name: string) => join(folder, name);
-
-  it('schema ls names every schema that schema print gives, and no other', async () => {
-    const { schemas }: { schemas: { name: string; about: string }[] } = JSON.parse(
-      (await cli(['dev', 'schema', 'ls', '--json'])).stdout,
-    );
-    expect(schemas).toContainEqual({
-      name: 'result.implementer',
-      about: 'The result of an agent as implementer, on dispatch.<session>.implementer.',
-    });
-    const listed = await cli(['dev', 'schema', 'ls']);
-    expect(listed.stdout.trimEnd().split('\n')).toHaveLength(schemas.length);
-    const printed = await cli(['dev', 'schema', 'print', 'result.implementer']);
-    const file = new URL('../../schemas/result.implementer.json', import.meta.url);
-    expect(printed).toMatchObject({ code: 0, stdout: await readFile(file, 'utf8') });
-    const wrong = await cli(['dev', 'schema', 'print', 'constructor']);
-    expect(wrong).toMatchObject({ code: 3, stdout: '' });
-    expect(wrong.stderr).toMatch(/there is no schema "constructor": "throughline dev schema ls" lists them/);
-    expect((await cli(['dev', 'schema', 'print', 'result.implementr'])).stderr).toContain(
-      'there is no schema "result.implementr"; did you mean result.implementer? "throughline dev schema ls" lists them',
-    );
-  });
 
   it('prompt template gives the built-in template, which prompts accept', async () => {
     const printed = await cli(['prompt', 'template']);

@@ -4,13 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { BIN, cleanEnv } from '../support/cli.js';
 import { startGuardedSystem } from '../support/guarded-system.js';
 import { wayTo } from '../support/listener.js';
-import {
-  allDealtWith,
-  newSession,
-  publishWork,
-  soon,
-  systemOfFile,
-} from '../support/system.js';
+import { allDealtWith, newSession, publishWork, soon, systemOfFile } from '../support/system.js';
 
 /** `throughline log -f`, once it says that it watches or has ended. */
 async function watching(env: Readonly<Record<string, string>>, ...args: string[]) {
