@@ -36,7 +36,6 @@ const VIEWS = {
   prompt: [`/s/${SESSION}/prompt`, pointAtFinding],
   statement: [`/s/${SESSION}`, openStatement],
   learnings: ['/learnings?project=throughline'],
-  health: ['/health'],
 };
 
 async function openStatement(page) {

@@ -58,7 +58,7 @@ function answer(): string {
   played.shown.push('throughline answer 1 "Use 9464." -s demo --by anna');
   return story(
     'An answer',
-    'The agent of task 1 needs a decision, and asks. `throughline status`, `session ls` and `log -f` say that a person is needed; anna answers.',
+    'The agent of task 1 needs a decision, and asks. `throughline status` and `session ls` say that a person is needed; anna answers.',
     // Another page follows a plan in the session of that name.
     { shown: played.shown.map((line) => line.replace('-s demo', '-s metrics')) },
     ['The next prompt of task 1 has the question and the answer:', played.prompt(asked)],

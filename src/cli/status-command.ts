@@ -136,7 +136,7 @@ function mb(bytes: number): string {
 
 async function installation(cli: Cli, json: boolean): Promise<Shown> {
   const { health, list, proposed } = await withClient(cli, async ({ tools, proposals }) => ({
-    health: await tools.healthShow({ brief: true }),
+    health: await tools.healthShow({}),
     list: await tools.sessionList({ limit: NAMED }),
     // Without a learnings service, or the permission to ask it, nothing is known of proposals.
     proposed: await proposals

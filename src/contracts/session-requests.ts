@@ -125,15 +125,8 @@ export const serviceHealth = f.named('ServiceHealth', 'Health of one service ins
     .describe('Figures of that service, such as memory, work in flight and repairs.'),
 });
 
-const finding = f.named('HealthFinding', 'One finding of the doctor.', {
-  check: f.string('What was checked.'),
-  level: f.oneOf('warn: works, but not for long or as intended; fail: does not.', ['ok', 'warn', 'fail']),
-  message: f.string('What was found.'),
-  fix: f.string('The suggested fix.').exactOptional(),
-});
-
 const missing = f.named('MissingPart', 'A part of the answer that timed out or failed.', {
-  part: f.oneOf('The part of the answer.', ['services', 'results', 'findings']),
+  part: f.oneOf('The part of the answer.', ['services', 'results']),
   code: f.string('Why it is missing: a stable error code.'),
   message: f.string('Why it is missing, for people.'),
 });
@@ -243,9 +236,9 @@ export const SESSION_REQUESTS = {
     }),
   ),
   'tool.health-show': wideQuery(
-    'show how services, streams and server do',
+    'show how the services do, and what has become of results',
     { cli: 'status' },
-    { brief: flag.describe('Only services and results, without findings, which is cheap.') },
+    {},
     z.object({
       at: f.time('When it was asked'),
       services: f.list('Every instance of every service that answered.', serviceHealth),
@@ -256,10 +249,6 @@ export const SESSION_REQUESTS = {
           rejected: f.count('Messages of rejected results.'),
         })
         .exactOptional(),
-      findings: f
-        .list("Findings of the doctor's read-only checks; up to 30 seconds old.", finding)
-        .exactOptional(),
-      findingsAt: f.time('When the doctor looked').exactOptional(),
       missing: f.list('Parts that timed out or failed, and why.', missing),
     }),
   ),
@@ -327,5 +316,4 @@ export const SESSION_REQUESTS = {
 } as const;
 
 export type ServiceHealth = f.Output<typeof serviceHealth>;
-export type HealthFinding = f.Output<typeof finding>;
 export type MissingPart = f.Output<typeof missing>;

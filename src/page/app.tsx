@@ -6,7 +6,6 @@ import { PageHead, PageHeader } from './components/page-header.js';
 import { Banner, Empty, ErrorBox } from './components/states.js';
 import { useKeys } from './keys.js';
 import { type PageRoute, route, viewHref } from './route.js';
-import { HealthView } from './views/health-view.js';
 import { LearningsView } from './views/learnings-view.js';
 import { PromptView } from './views/prompt-view.js';
 import { SessionView } from './views/session-view.js';
@@ -55,8 +54,6 @@ function View({ at }: { readonly at: PageRoute }) {
       return <SessionsView params={at.params} />;
     case 'learnings':
       return <LearningsView params={at.params} />;
-    case 'health':
-      return <HealthView params={at.params} />;
     case 'session':
       return <SessionView session={at.session} params={at.params} />;
     case 'timeline':

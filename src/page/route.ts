@@ -2,7 +2,7 @@ import { signal } from '@preact/signals';
 
 const SESSION_VIEWS = ['session', 'timeline', 'prompt'] as const;
 export type SessionViewName = (typeof SESSION_VIEWS)[number];
-const GLOBAL_VIEWS = ['sessions', 'learnings', 'health'] as const;
+const GLOBAL_VIEWS = ['sessions', 'learnings'] as const;
 export type GlobalViewName = (typeof GLOBAL_VIEWS)[number];
 
 export type PageRoute = { readonly params: URLSearchParams } & (

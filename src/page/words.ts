@@ -27,15 +27,6 @@ export function nextRole(action: RunStatusReply['tasks'][number]['next_action'])
   return action === 'dispatch_reviewer' ? 'reviewer' : 'implementer';
 }
 
-/** Returns `3 d 4 h`, `5 h 20 min`, `12 min` or `40 s`. */
-export function durationText(seconds: number): string {
-  const minutes = Math.floor(seconds / 60);
-  if (minutes < 1) return `${Math.floor(seconds)} s`;
-  if (minutes < 60) return `${minutes} min`;
-  const hours = Math.floor(minutes / 60);
-  return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} d ${hours % 24} h`;
-}
-
 /**
  * Each command that the page shows, by its use; `test/e2e/page-commands.test.ts` runs all of them.
  *

@@ -248,7 +248,7 @@ describe('a person', () => {
     const field = page.getByLabel('A session, task, fact, file or learning');
     const found = page.getByRole('list', { name: 'Found' });
     const find = async (words: string) => {
-      await goTo(page, origin, '/health');
+      await goTo(page, origin, '/learnings');
       await page.keyboard.press('Control+k');
       await field.fill(words);
     };
@@ -262,7 +262,7 @@ describe('a person', () => {
     await found.getByRole('link', { name: /task.*TAS-1: Polish/ }).waitFor();
     // Enter that ends the word of an input method opens nothing.
     await field.dispatchEvent('keydown', { key: 'Enter', isComposing: true });
-    expect(page.url()).toBe(`${origin}/health`);
+    expect(page.url()).toBe(`${origin}/learnings`);
     await page.keyboard.press('Enter');
     await page.waitForURL(`${origin}/s/${session}/timeline?task=TAS-1`);
     const { facts } = await tools.factFind({ session, text: 'postgres' });

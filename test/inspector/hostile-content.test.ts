@@ -69,7 +69,6 @@ it('hostile texts in every view execute nothing, load nothing and are shown as t
     '/s/hostile/prompt?task=1',
     '/s/hostile?past=1',
     '/learnings?project=hostile',
-    '/health',
     `/s/${encodeURIComponent(MARKUP[0] ?? '')}?text=${encodeURIComponent(MARKUP[1] ?? '')}`,
   ]) {
     await goTo(page, origin, view);

@@ -7,13 +7,13 @@ import { implementer, recorded } from '../support/builders.js';
 import { allDealtWith, publishWork } from '../support/system.js';
 import { goTo } from './looks.js';
 
-/** Prompt, facts and health in a real browser, on a recorded session. */
+/** Prompt and facts in a real browser, on a recorded session. */
 const opened = await inspectorOfFile();
 const { page, origin, system, problems } = opened;
 await fillInspector(system.client, 'memory');
 await allDealtWith(system.ports);
 
-const VIEWS = ['/s/memory/prompt', '/s/memory?past=1', '/learnings?project=throughline', '/health'];
+const VIEWS = ['/s/memory/prompt', '/s/memory?past=1', '/learnings?project=throughline'];
 
 describe('the prompt of a session', () => {
   it('a line of a prompt leads to its fact, its dispatch and its event', async () => {
@@ -134,16 +134,6 @@ describe('a session with more facts than it keeps', () => {
   });
 });
 
-describe('the health', () => {
-  it('the health shows what waits, what the doctor finds, the server and every service', async () => {
-    await goTo(page, origin, '/health');
-    await page.getByRole('region', { name: 'Health' }).waitFor();
-    const said = await page.locator('main').textContent();
-    const parts = ['Results in flight', 'JetStream storage', 'nats-server', 'prompt-compiler'];
-    for (const part of ['NATS_URL=nats://', ...parts]) expect(said).toContain(part);
-  });
-});
-
 describe('every view', () => {
   it('axe finds nothing serious in any view, light or dark', async () => {
     const other = await opened.newPage({ reducedMotion: 'reduce' });
@@ -178,12 +168,7 @@ describe('every view', () => {
       const over = await phone.evaluate('document.documentElement.scrollWidth - innerWidth');
       expect([view, over]).toEqual([view, 0]);
     }
-    // The names of parts stand whole, and what is said of them is in sight.
-    await goTo(phone, origin, '/health');
-    const name = phone.getByRole('rowheader', { name: 'keeper', exact: true });
-    expect((await name.boundingBox())?.width).toBeGreaterThan(90);
-    expect(await phone.evaluate("document.querySelector('.table-scroll').scrollWidth")).toBeLessThan(390);
-    // On a tablet, so do the names of sessions beside those of their projects.
+    // On a tablet, the names of sessions stand whole beside those of their projects.
     await phone.setViewportSize({ width: 768, height: 844 });
     await goTo(phone, origin, '/');
     const cut = `[...document.querySelectorAll('.session-row .row-link')]

@@ -23,12 +23,8 @@ export interface Expected {
   readonly now: () => number;
 }
 
-/** Runs all checks, without lasting changes. A quick look writes nothing, and so does not see that nothing can be stored. */
-export async function examine(
-  connection: NatsConnection,
-  expected: Expected,
-  isQuick = false,
-): Promise<Finding[]> {
+/** Runs all checks, without lasting changes. */
+export async function examine(connection: NatsConnection, expected: Expected): Promise<Finding[]> {
   const { replicas, ackWaitMs, requestTimeoutMs: timeoutMs, version, now } = expected;
   const jsm = await connection.jetstreamManager({ checkAPI: false, timeout: timeoutMs });
   if (await jetStreamIsOff(jsm)) {
@@ -39,9 +35,7 @@ export async function examine(
   const checks: Readonly<Record<string, () => Promise<Finding[]>>> = {
     server: async () => serverFindings(connection),
     'JetStream limits': () => limitFindings(jsm),
-    ...(!isQuick && {
-      'JetStream writes': () => writeFindings(connection, jsm, { streams, replicas, timeoutMs }),
-    }),
+    'JetStream writes': () => writeFindings(connection, jsm, { streams, replicas, timeoutMs }),
     subjects: () => strangerFindings(jsm),
     streams: () => streamFindings(jsm, replicas),
     consumers: () => consumerFindings(jsm, ackWaitMs),
@@ -68,8 +62,7 @@ async function examined(check: string, look: () => Promise<Finding[]>): Promise<
   }
 }
 
-export const AS_OPERATOR =
-  'run it as a user with the role operator; a reader sees the same with "nats req tool.health-show {}"';
+export const AS_OPERATOR = 'run it as a user with the role operator; a reader may not';
 
 /** Reports the error that prevented all checks; its message contains the fix if that depends on the configuration. */
 export function connectionFinding({ code, message }: ThroughlineError): Finding {

@@ -6,7 +6,6 @@ import {
 } from 'nats';
 import { codeOf, messageOf } from '../../contracts/errors.js';
 import { PROBE_STREAM, PROBE_SUBJECT } from '../../contracts/names.js';
-import type { HealthFinding } from '../../contracts/session-requests.js';
 import {
   API,
   apiCode,
@@ -17,7 +16,16 @@ import {
 import { AckedPublisher } from '../jetstream/acked-publisher.js';
 import { probeGone, stuckStreams } from '../jetstream/list-streams.js';
 
-export type Finding = HealthFinding;
+/** One finding of the doctor. */
+export interface Finding {
+  /** What was checked. */
+  readonly check: string;
+  /** `warn`: works, but not for long or as intended; `fail`: does not. */
+  readonly level: 'ok' | 'warn' | 'fail';
+  readonly message: string;
+  /** The suggested fix, if there is one. */
+  readonly fix?: string;
+}
 
 export function ok(check: string, message: string): Finding {
   return { check, level: 'ok', message };

@@ -6,7 +6,6 @@ import { Button } from './fields.js';
 const GLOBAL: readonly (readonly [view: GlobalViewName, label: string])[] = [
   ['sessions', 'Sessions'],
   ['learnings', 'Learnings'],
-  ['health', 'Health'],
 ];
 
 const OF_SESSION: readonly (readonly [view: SessionViewName, label: string])[] = [

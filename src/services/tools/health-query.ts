@@ -2,9 +2,7 @@ import { codeOf, messageOf, ThroughlineError } from '../../contracts/errors.js';
 import type { ToolReply } from '../../contracts/requests.js';
 import type { MissingPart } from '../../contracts/session-requests.js';
 import type { Clock } from '../../engine/ports/logger-and-clock.js';
-import type { Finding } from '../../nats/doctor/server-findings.js';
 import { LATE, withinDeadline } from '../../shared/deadlines.js';
-import type { Asked } from '../common/service-shell.js';
 
 type HealthShown = ToolReply<'health-show'>;
 
@@ -16,29 +14,13 @@ export interface InstallationParts {
 
 interface HealthQueryOptions {
   readonly parts: InstallationParts;
-  readonly quickCheck: () => Promise<readonly Finding[]>;
   readonly clock: Clock;
   readonly partMs: number;
 }
 
-const FINDINGS_MS = 30_000;
-
 export function createHealthQuery(options: HealthQueryOptions) {
   const { parts, clock, partMs } = options;
-  let known: Promise<Pick<HealthShown, 'findings' | 'findingsAt'>> | undefined;
-  let until = 0;
-  /** Caches the doctor's findings: one look serves all requests of half a minute. A look that failed is made again. */
-  const findings = () => {
-    if (known !== undefined && performance.now() < until) return known;
-    until = performance.now() + FINDINGS_MS;
-    const findingsAt = clock();
-    known = options.quickCheck().then((found) => ({ findings: found, findingsAt }));
-    known.catch(() => {
-      known = undefined;
-    });
-    return known;
-  };
-  return async ({ brief }: Asked<'tool.health-show'>): Promise<HealthShown> => {
+  return async (): Promise<HealthShown> => {
     const at = clock();
     const missing: MissingPart[] = [];
     const part = async <T>(name: MissingPart['part'], work: Promise<T>): Promise<T | undefined> => {
@@ -53,11 +35,10 @@ export function createHealthQuery(options: HealthQueryOptions) {
         return undefined;
       }
     };
-    const [services, results, found] = await Promise.all([
+    const [services, results] = await Promise.all([
       part('services', parts.services()),
       part('results', parts.results()),
-      brief ? undefined : part('findings', findings()),
     ]);
-    return { at, services: services ?? [], ...(results !== undefined && { results }), ...found, missing };
+    return { at, services: services ?? [], ...(results !== undefined && { results }), missing };
   };
 }

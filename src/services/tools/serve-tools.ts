@@ -12,9 +12,7 @@ import type { Logger } from '../../engine/ports/logger-and-clock.js';
 import { systemClock } from '../../engine/runtime/pacing.js';
 import { COMMAND_NAMES, type CommandName, decide } from '../../memory/session/commands/decide-session.js';
 import { maxPayload } from '../../nats/connection/connect-nats.js';
-import { examine } from '../../nats/doctor/examine.js';
 import { healthOfServices } from '../../nats/doctor/service-findings.js';
-import { VERSION } from '../../version.js';
 import type { Process } from '../common/process-parts.js';
 import { numbersOf } from '../common/service-context.js';
 import { type Asked, endpointsOf, type Handlers, type Service } from '../common/service-shell.js';
@@ -86,7 +84,6 @@ export async function openTools(parts: Process): Promise<Service> {
       },
       partMs: HEALTH_PART_MS,
       clock: systemClock,
-      quickCheck: () => examine(nats.connection, { ...config, version: VERSION, now: Date.now }, true),
     }),
   };
   return { numbers: () => numbersOf(sessions), endpoints: endpointsOf(handlers) };

@@ -291,7 +291,7 @@ class ClientTools(Group):
         return cast(t.SessionListReply, await self._send("tool.session-list", fields))
 
     async def health_show(self, **fields: Unpack[t.HealthShowRequest]) -> t.HealthShowReply:
-        """Show how services, streams and server do."""
+        """Show how the services do, and what has become of results."""
         return cast(t.HealthShowReply, await self._send("tool.health-show", fields))
 
     async def retention_show(self, **fields: Unpack[t.RetentionShowRequest]) -> t.RetentionShowReply:

@@ -1226,10 +1226,8 @@ class TelemetryShowReply(TypedDict):
 
 
 class HealthShowRequest(TypedDict):
-    """Show how services, streams and server do."""
+    """Show how the services do, and what has become of results."""
 
-    brief: NotRequired[bool]
-    """Only services and results, without findings, which is cheap."""
 
 
 class ServiceHealthLastIncident(TypedDict):
@@ -1287,23 +1285,10 @@ class HealthShowReplyResults(TypedDict):
     """Messages of rejected results."""
 
 
-class HealthFinding(TypedDict):
-    """One finding of the doctor."""
-
-    check: str
-    """What was checked."""
-    level: Literal["ok", "warn", "fail"]
-    """warn: works, but not for long or as intended; fail: does not."""
-    message: str
-    """What was found."""
-    fix: NotRequired[str]
-    """The suggested fix."""
-
-
 class MissingPart(TypedDict):
     """A part of the answer that timed out or failed."""
 
-    part: Literal["services", "results", "findings"]
+    part: Literal["services", "results"]
     """The part of the answer."""
     code: str
     """Why it is missing: a stable error code."""
@@ -1320,10 +1305,6 @@ class HealthShowReply(TypedDict):
     """Every instance of every service that answered."""
     results: NotRequired[HealthShowReplyResults]
     """Results by what has become of them."""
-    findings: NotRequired[list[HealthFinding]]
-    """Findings of the doctor's read-only checks; up to 30 seconds old."""
-    findings_at: NotRequired[str]
-    """When the doctor looked, ISO 8601 in UTC."""
     missing: list[MissingPart]
     """Parts that timed out or failed, and why."""
 
