@@ -1,5 +1,5 @@
 // Writes the completion scripts of the shells from the command line itself, so that they always match `--help`. All words
-// stand in the script: a shell waits for nothing but the names of sessions, which `completion --sessions` prints.
+// stand in the script: a shell waits for nothing but the names of sessions, which `admin completion --sessions` prints.
 import { mkdir, writeFile } from 'node:fs/promises';
 
 export const SHELLS = ['bash', 'zsh', 'fish'];
@@ -17,7 +17,7 @@ export function completionScript(shell, commands) {
   return { bash, zsh, fish }[shell](commands);
 }
 
-const SESSIONS = 'throughline completion --sessions 2>/dev/null';
+const SESSIONS = 'throughline admin completion --sessions 2>/dev/null';
 
 function bash(commands) {
   const places = commands.map(
@@ -30,7 +30,7 @@ function bash(commands) {
         `    ${flags.map((flag) => quoted(`${at}|${flag}`)).join('|')}) value=${quoted(kindOf(value))} ;;`,
     ),
   );
-  return `# Completion of throughline for bash, as "throughline completion bash" prints it
+  return `# Completion of throughline for bash, as "throughline admin completion bash" prints it
 __throughline_at() {
   commands='' options='' argument=''
   case "$1" in
@@ -92,7 +92,7 @@ function zsh(commands) {
     ),
   );
   return `#compdef throughline
-# Completion of throughline for zsh, as "throughline completion zsh" prints it
+# Completion of throughline for zsh, as "throughline admin completion zsh" prints it
 __throughline_at() {
   commands=() options=() argument=''
   case "$1" in
@@ -151,7 +151,7 @@ function fish(commands) {
       ...fishValue(argument).map((value) => `${here} ${value}`),
     ];
   });
-  return `# Completion of throughline for fish: throughline completion fish | source
+  return `# Completion of throughline for fish: throughline admin completion fish | source
 function __throughline_path
     set -l at
     for word in (commandline -opc)[2..]

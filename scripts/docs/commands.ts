@@ -149,7 +149,7 @@ commands; \`throughline COMMAND --help\` prints the same.
 - \`-h, --help\`: print arguments, options and an example; \`throughline --version\` prints the version.
 
 All other settings are [variables](configuration.md). Answers are printed on standard output, everything else on standard error.
-\`throughline completion bash\` prints a file that completes commands, options and sessions in your shell.
+\`throughline admin completion bash\` prints a file that completes commands, options and sessions in your shell.
 
 | exit code | meaning |
 |---|---|

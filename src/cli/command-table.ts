@@ -65,7 +65,6 @@ const TABLE: Readonly<Record<Group, Readonly<Record<string, Row>>>> = {
     'doctor [options]': ['check the whole installation and say what to fix', doctor],
     team: ['use the server of a team or a container: join, leave', team],
     'open [options]': ['open the inspector in a browser', open],
-    'completion [options] [shell]': ['print a script that completes commands in your shell', completion],
   },
   Agents: {
     'publish [options] <role>': ['publish what an agent returned, or the trace of its actions', publish],
@@ -110,6 +109,10 @@ const TABLE: Readonly<Record<Group, Readonly<Record<string, Row>>>> = {
     'admin nats-server [options]': [
       'print the NATS server that `up` would start; installs the pinned one if none is found',
       ownServer,
+    ],
+    'admin completion [options] [shell]': [
+      'print a script that completes commands in your shell',
+      completion,
     ],
   },
   hidden: {

@@ -20,10 +20,10 @@ export function completionCommand(program: Command): void {
       'print the names of the sessions that moved last, one on a line: the scripts ask for them',
     )
     .examples(
-      'throughline completion bash > ~/.local/share/bash-completion/completions/throughline',
+      'throughline admin completion bash > ~/.local/share/bash-completion/completions/throughline',
       // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of the shell
-      'throughline completion zsh > "${fpath[1]}/_throughline"',
-      'throughline completion fish > ~/.config/fish/completions/throughline.fish',
+      'throughline admin completion zsh > "${fpath[1]}/_throughline"',
+      'throughline admin completion fish > ~/.config/fish/completions/throughline.fish',
     )
     .action(async (shell: string | undefined, { sessions }: { sessions?: boolean }, command: Command) => {
       if (sessions) {

@@ -139,7 +139,7 @@ const special = (): Readonly<Record<string, readonly (readonly string[])[]>> => 
     ['-s', SESSION, '--repo', folder],
     ['-s', SESSION, '--repo', join(folder, HOSTILE)],
   ],
-  completion: [['bash'], [HOSTILE]],
+  'admin completion': [['bash'], [HOSTILE]],
   'prompt template': [[]],
   'admin permissions': [
     ['--role', 'reader'],

@@ -8,7 +8,7 @@ const WITHOUT_JSON: Readonly<Record<string, string>> = {
   'admin serve': 'prints one line when it is ready, and runs until it is stopped',
   mcp: 'speaks JSON-RPC, or prints one line when it is ready, and runs until it is stopped',
   hook: 'prints what its client reads, and nothing else',
-  completion: 'prints a script for a shell',
+  'admin completion': 'prints a script for a shell',
   'session export': 'prints JSON, an event a line',
   connect: 'shows the change as a diff, and asks',
   uninstall: 'lists what goes, and asks',

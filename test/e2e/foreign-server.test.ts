@@ -148,7 +148,7 @@ const CALLS: Readonly<Record<string, readonly string[] | null>> = {
   'admin retention': ['show'],
   'admin permissions': null,
   'admin nats-server': null,
-  completion: null,
+  'admin completion': null,
   hook: null,
   tool: ['session-list'],
 };
