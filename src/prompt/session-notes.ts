@@ -13,7 +13,7 @@ import {
   type WeighedFact,
   workOf,
 } from '../memory/facts/fact-types.js';
-import { coveringTasks, LEAST_WORK, MOST_WORK } from '../memory/search/covering-work.js';
+import { coveringTasks, MOST_WORK } from '../memory/search/covering-work.js';
 import { LEADING, LIKELY, type LikelyFile, PERHAPS, recall } from '../memory/search/likely-files.js';
 import { fileClass, queryPaths } from '../memory/search/path-table.js';
 import { isRoutine, isTelling, queryTokens } from '../memory/search/tokens.js';
@@ -184,10 +184,11 @@ export function memoryOf(state: SessionState, query: MemoryAsked, room: number, 
     if (isSettled(fact)) return false;
     if (useful.has(workOf(fact)) || fact.sourceTaskId === taskId) return true;
     if (isAside(fact.object)) return false;
-    // Without a word of the task it is near by meaning.
-    if (hit.matched.length === 0) return useful.size <= LEAST_WORK;
+    // Near by meaning alone: work in words may say what the task must know, changes are hardly ever of use beside those that fit.
+    const isInWords = !hasFiles(workOf(fact));
+    if (hit.matched.length === 0) return isInWords || useful.size <= 1;
     // Work with files is of use by its files, or shows how the same was done elsewhere.
-    if (!hasFiles(workOf(fact))) return true;
+    if (isInWords) return true;
     if (precedents === MOST_PRECEDENTS || hit.matched.length < Math.max(3, (2 * telling) / 3)) return false;
     precedents += 1;
     return true;

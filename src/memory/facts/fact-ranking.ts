@@ -60,7 +60,7 @@ export interface FactsAsked {
 }
 
 /** Past work that is selected for its words alone, at most: it may say what the task must know. */
-const SPOKEN = 5;
+const SPOKEN = 10;
 
 const SHORT_QUERY = 25;
 

@@ -3,7 +3,7 @@ import type { PastResults, PastRow } from './past-results.js';
 import { BUSY, FILE_CLASSES } from './path-table.js';
 import { isTelling, queryTokens, rarity } from './tokens.js';
 
-/** A past task with the expected use of its line: the chance that it touched a file that the asked task will touch. */
+/** A past task with the expected use of its line: the chance that the asked task will touch a fifth of its files. */
 export interface CoveringTask {
   readonly task: string;
   /** 0 to 1. */
@@ -14,26 +14,27 @@ export interface CoveringTask {
   readonly alike: readonly string[];
 }
 
-/** The first lines need less use than the others. */
-export const LEAST_WORK = 2;
+/** The first lines need less use than the others, if they share a word. */
+const LEAST_WORK = 3;
 export const MOST_WORK = 8;
 const BAR = 0.28;
-const FIRST_BAR = 0.1;
+const FIRST_BAR = 0.05;
 /** Each time a file is covered, the value of covering it again is multiplied by this; a part of a task's use never falls. */
 const AGAIN = 0.5;
 const NEW_SHARE = 0.5;
 /**
- * The log odds that a task is of use: for the chances that it shares any file and its best file, and the share of the query's
- * weight that its words have. Fitted on three histories; see docs/contributing/benchmarks.md.
+ * The log odds that a task is of use, that is that a fifth of its files will be touched: for the chance that it shares a file,
+ * the share of the query's weight that its words have, and its number of files, since a sweep over many shares some by chance.
+ * Fitted on three histories; see docs/contributing/relevance.md.
  */
-const ODDS = { base: 0.08, any: 0.49, best: 0.19, words: 0.83 } as const;
+const ODDS = { base: -0.26, any: 0.93, words: 1.89, files: -0.59 } as const;
 /** Its best files that count: files that always change together say the same. */
 const BEST_FILES = 3;
 const COUNTED = 30;
 /** A file that more results than this share, or number, touched says nothing about their subject. */
 const BUSY_SHARE = 0.1;
 const BUSY_RESULTS = 3;
-/** Share of common words at which two tasks with the same files count as alike. */
+/** Share of the words of the shorter one at which two tasks with the same files count as alike. */
 const ALIKE = 0.5;
 
 interface Candidate {
@@ -69,15 +70,13 @@ export function coveringTasks(
   const mostUses = Math.max(BUSY_RESULTS, BUSY_SHARE * past.total);
   const isFocused = (file: number) => (worth[file] ?? 0) > 0 && (past.uses[file] ?? 0) <= mostUses;
   const telling = wordsOf(past, text);
-  const candidates = candidatesOf(past, worth).filter(
-    ({ task, tokens, files }) =>
-      (files.some(isFocused) || tokens.some((token) => telling.has(token))) && isTold(task),
-  );
-  for (const candidate of candidates) {
-    const words = candidate.tokens.reduce((sum, word) => sum + (telling.get(word) ?? 0), 0);
-    candidate.use = useOf(candidate.files, worth, words);
-    candidate.more = candidate.use;
-  }
+  const candidates = candidatesOf(past, worth).flatMap((candidate) => {
+    const { task, tokens, files } = candidate;
+    const words = tokens.reduce((sum, word) => sum + (telling.get(word) ?? 0), 0);
+    if ((words === 0 && !files.some(isFocused)) || !isTold(task)) return [];
+    const use = useOf(files, worth, words);
+    return words === 0 && use < BAR ? [] : [{ ...candidate, use, more: use }];
+  });
   const chosen: CoveringTask[] = [];
   while (chosen.length < MOST_WORK) {
     let best: Candidate | undefined;
@@ -87,7 +86,7 @@ export function coveringTasks(
       candidate.more = candidate.use * newShare(candidate.files, worth, chance);
       if (candidate.more > (best?.more ?? 0)) best = candidate;
     }
-    if (best === undefined || best.use < (chosen.length < LEAST_WORK ? FIRST_BAR : BAR)) break;
+    if (best === undefined || best.more < (chosen.length < LEAST_WORK ? FIRST_BAR : BAR)) break;
     const { task, use, files } = best;
     const like = best;
     const alike = candidates.filter(
@@ -125,9 +124,9 @@ function candidatesOf({ rows }: PastResults, worth: Float64Array): Candidate[] {
 
 function useOf(files: readonly number[], worth: Float64Array, words: number): number {
   const chances = files.map((file) => worth[file] ?? 0).sort((a, b) => b - a);
-  const [best = 0] = chances;
   const none = chances.slice(0, BEST_FILES).reduce((product, chance) => product * (1 - chance), 1);
-  const sum = ODDS.base + ODDS.any * logOdds(1 - none) + ODDS.best * logOdds(best) + ODDS.words * words;
+  const sum =
+    ODDS.base + ODDS.any * logOdds(1 - none) + ODDS.words * words + ODDS.files * Math.log(files.length);
   return 1 / (1 + Math.exp(-sum));
 }
 
@@ -164,5 +163,5 @@ function areAlike(one: Candidate, other: Candidate): boolean {
     return false;
   const words = new Set(one.tokens);
   const common = other.tokens.filter((word) => words.has(word)).length;
-  return common >= ALIKE * (one.tokens.length + other.tokens.length - common);
+  return common >= ALIKE * Math.min(one.tokens.length, other.tokens.length);
 }

@@ -191,6 +191,8 @@ const ROUTINES: readonly RegExp[] = [
   /^\[?(?:bump(?:s|ed|ing)?|releas(?:e|ed|ing) v?\d+|merged? (?:branch|commit|pull request|remote|tag))\b/i,
   /^(?:version )?v?\d{1,4}\.\d{1,4}\S{0,20}(?: \(#\d{1,7}\))?$/i,
   /^update (?:all )?(?:the )?(?:non-major )?(?:dev)?(?:deps|dependenc)/i,
+  /^(?:auto-?update|(?:re|auto-?)generate)d?\b/i,
+  /\bhas signed the (?:cla|contributor license agreement)\b/i,
   /^update \S{1,60} (?:\S{1,40} )?to \^?v?\d/i,
   /^(?:run |ran |fix(?:ed)? )?(?:lint|fmt|format|formatting|prettier|whitespace|indentation|typos?|cog)(?: fix(?:es)?)?(?: \(#\d{1,7}\))?$/i,
 ];
