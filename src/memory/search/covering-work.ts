@@ -25,7 +25,7 @@ const NEW_SHARE = 0.5;
 /**
  * The log odds that a task is of use, that is that a fifth of its files will be touched: for the chance that it shares a file,
  * the share of the query's weight that its words have, and its number of files, since a sweep over many shares some by chance.
- * Fitted on three histories; see docs/contributing/relevance.md.
+ * Fitted on three histories; see docs/contributing/benchmarks.md.
  */
 const ODDS = { base: -0.26, any: 0.93, words: 1.89, files: -0.59 } as const;
 /** Its best files that count: files that always change together say the same. */
