@@ -74,7 +74,7 @@ export interface Listed {
   readonly command: string;
 }
 
-const LEFT_OUT = 'Left out for space:';
+const LEFT_OUT = 'Not shown:';
 
 /** Renders one line that counts what is left out, with the commands that show it; empty if nothing is. */
 export function leftOutLine(lists: readonly Listed[]): string {

@@ -217,15 +217,18 @@ export function describeFact({ fact, score, tokens }: RankedFact): CompiledFact 
 }
 
 export function describeConsidered(
-  { considered, candidates, files }: SessionMemory,
+  { considered, candidates, files, facts: placed }: SessionMemory,
   facts: readonly RankedFact[],
   filesShown: readonly LikelyFile[],
 ): Considered {
   const shownFacts = new Set(facts.map(({ fact }) => fact));
   const likely = new Set(files.map(({ path }) => path));
+  // What has a place and is not shown did not fit.
+  const fitting = new Set(Object.values(placed).flatMap((some) => some.map(({ fact }) => fact)));
   const fact = (weighed: WeighedFact): ConsideredFact => {
     const isShown = shownFacts.has(weighed.fact);
-    const { group: kind, because, matched: words, left = 'budget', duplicateOf } = weighed;
+    const { group: kind, because, matched: words, duplicateOf } = weighed;
+    const { left = fitting.has(weighed.fact) ? 'budget' : 'rank' } = weighed;
     const why = isShown ? {} : defined({ left, duplicateOf });
     return { ...describeFact(weighed), shown: isShown, kind, because, words, ...why };
   };

@@ -53,7 +53,7 @@ export function partsOf({
   const guide = take('Guide: ');
   const { notes, shortened } = notesOf(take('[Session Context]\n').slice(1));
   take('[Recent Steps]\n');
-  const leftOut = take('Left out for space: ');
+  const leftOut = take('Not shown: ');
   if (sections.length > 0) throw new Error(`sections that are none of ours: ${JSON.stringify(sections)}`);
   return {
     prefix,

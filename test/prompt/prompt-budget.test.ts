@@ -124,7 +124,7 @@ describe('the room for input', () => {
     expect(compiled.budget.dropped).toBeGreaterThan(0);
     expect(compiled.budget.sections.some(({ shown, total }) => shown < total)).toBe(true);
     expect(compiled.prompt).toMatch(
-      / of \d+; all: `throughline facts demo|Left out for space: \d+ of the session context/,
+      / of \d+; all: `throughline facts demo|Not shown: \d+ of the session context/,
     );
   });
 });

@@ -195,7 +195,7 @@ describe('a session of any size', () => {
   it.each(KINDS)('a prompt of kind %s names every section that it does not show whole', (kind) => {
     for (let room = BASE[kind] + 300; room < 9000; room += 331) {
       const { budget, prompt } = compiledIn(huge, kind, room);
-      const leftOut = prompt.split('\n').findLast((line) => line.startsWith('Left out for space:')) ?? '';
+      const leftOut = prompt.split('\n').findLast((line) => line.startsWith('Not shown:')) ?? '';
       for (const { name, shown, total } of budget.sections) {
         if (shown === total) continue;
         const [title = name, other = ''] = SAID[name] ?? [];

@@ -98,7 +98,7 @@ describe('a session start', () => {
     played.foldWhole(recorded(1, implementer({ facts })));
     const { prompt } = compilePrompt(played.state, start(), undefined, LEARNINGS);
     expect(prompt).not.toContain('Pending proposals');
-    expect(prompt).toMatch(/Left out for space: 4 of the memory .*, 1 of the proposals/);
+    expect(prompt).toMatch(/Not shown: 4 of the memory .*, 1 of the proposals/);
   });
 
   it('a session start tells the newest results, those of its branch first, with files, agent and age', () => {
@@ -261,7 +261,7 @@ describe('a session start', () => {
   it('notes without room are counted, with the command that shows them', () => {
     const played = new Played().after('note-add', { content: 'word '.repeat(400), type: 'tip' });
     const { prompt } = compilePrompt(played.state, start({ budget: { inputTokens: 30 } }));
-    expect(prompt).toMatch(/Left out for space: 1 of the memory \(`throughline facts demo`\)/);
+    expect(prompt).toMatch(/Not shown: 1 of the memory \(`throughline facts demo`\)/);
   });
 
   it('a session start leaves out learnings beyond the token budget', () => {
@@ -324,9 +324,7 @@ describe('learnings that have no room', () => {
         return compilePrompt(state, request, undefined, learnings);
       };
       const { prompt } = compiledIn(compiledIn().budget.wanted - 1);
-      expect(prompt).toMatch(
-        /Left out for space: .*of the learnings \(`throughline learning ls --project my-app`\)/,
-      );
+      expect(prompt).toMatch(/Not shown: .*of the learnings \(`throughline learning ls --project my-app`\)/);
     },
   );
 });

@@ -14,7 +14,7 @@ export interface CoveringTask {
   readonly alike: readonly string[];
 }
 
-/** The first lines need less use than the others, if they share a word. */
+/** The first lines need less use than the others. */
 const LEAST_WORK = 3;
 export const MOST_WORK = 8;
 const BAR = 0.28;
@@ -31,9 +31,6 @@ const ODDS = { base: -0.26, any: 0.93, words: 1.89, files: -0.59 } as const;
 /** Its best files that count: files that always change together say the same. */
 const BEST_FILES = 3;
 const COUNTED = 30;
-/** A file that more results than this share, or number, touched says nothing about their subject. */
-const BUSY_SHARE = 0.1;
-const BUSY_RESULTS = 3;
 /** Share of the words of the shorter one at which two tasks with the same files count as alike. */
 const ALIKE = 0.5;
 
@@ -48,7 +45,8 @@ interface Candidate {
 
 /**
  * Chooses the past tasks that are worth a line: each touched files that the asked task will likely touch and that the
- * tasks before it do not cover. Equal ones are chosen newest first. One that shares only busy files, and no word, is not related.
+ * tasks before it do not cover. Equal ones are chosen newest first. One that shares no telling word says no more than its files,
+ * which the prompt lists, and is not related.
  *
  * @param text the asked task in words
  * @param isTold true if there is a line for the task
@@ -67,15 +65,13 @@ export function coveringTasks(
     if (id !== undefined && !BUSY.has(FILE_CLASSES[classes[id] ?? 0] ?? 'src')) worth[id] = score;
   }
   const chance = worth.slice();
-  const mostUses = Math.max(BUSY_RESULTS, BUSY_SHARE * past.total);
-  const isFocused = (file: number) => (worth[file] ?? 0) > 0 && (past.uses[file] ?? 0) <= mostUses;
   const telling = wordsOf(past, text);
   const candidates = candidatesOf(past, worth).flatMap((candidate) => {
     const { task, tokens, files } = candidate;
     const words = tokens.reduce((sum, word) => sum + (telling.get(word) ?? 0), 0);
-    if ((words === 0 && !files.some(isFocused)) || !isTold(task)) return [];
+    if (words === 0 || !isTold(task)) return [];
     const use = useOf(files, worth, words);
-    return words === 0 && use < BAR ? [] : [{ ...candidate, use, more: use }];
+    return [{ ...candidate, use, more: use }];
   });
   const chosen: CoveringTask[] = [];
   while (chosen.length < MOST_WORK) {
