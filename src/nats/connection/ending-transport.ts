@@ -107,7 +107,7 @@ async function greetingOf(socket: Socket, address: string, pid?: number): Promis
   socket.destroy();
   if (isSilent && pid !== undefined) throw hangs(pid);
   if (greeting === undefined && !isSilent) throw new Error('the connection was closed before a greeting');
-  const why = greeting === undefined ? 'it sends no greeting' : 'it speaks another protocol';
+  const why = greeting === undefined ? 'or hangs: it sends no greeting' : 'it speaks another protocol';
   const fix = 'set NATS_URL or --nats to the address of one';
   throw new ThroughlineError('unavailable', `${address} is not a NATS server, ${why}: ${fix}`, {
     details: { fix },
