@@ -1,5 +1,4 @@
 import type { Role } from '../contracts/kinds.js';
-import type { RunStatusReply } from '../contracts/plan-requests.js';
 
 export { claimedBy, leftBy, nextText, spaced, statusText, type Tone, toneOf } from '../shared/wire-words.js';
 
@@ -23,10 +22,6 @@ export function hasPrompts(role: Role): boolean {
   return role !== 'observer';
 }
 
-export function nextRole(action: RunStatusReply['tasks'][number]['next_action']): Role {
-  return action === 'dispatch_reviewer' ? 'reviewer' : 'implementer';
-}
-
 /**
  * Each command that the page shows, by its use; `test/e2e/page-commands.test.ts` runs all of them.
  *
@@ -38,6 +33,7 @@ export const COMMANDS = {
   openSession: () => 'throughline session open demo --goal "A first try"',
   addTask: (of: string) => `throughline task add --session ${of} "The first task"`,
   publish: (of: string) => `throughline publish implementer --session ${of} --file result.json`,
+  prompt: (of: string) => `throughline prompt --session ${of} --kind session-start`,
   propose: (of = 'default') =>
     `throughline learning propose "Run the linter before you hand in" --project ${of}`,
 } as const;

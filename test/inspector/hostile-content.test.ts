@@ -65,8 +65,8 @@ it('hostile texts in every view execute nothing, load nothing and are shown as t
     '/',
     '/s/hostile',
     '/s/hostile/timeline',
-    `/s/hostile/prompt?text=${encodeURIComponent(MARKUP[0] ?? '')}&task=${encodeURIComponent(MARKUP[1] ?? '')}`,
-    '/s/hostile/prompt?task=1',
+    `/s/hostile/prompt?id=${encodeURIComponent(MARKUP[0] ?? '')}`,
+    '/s/hostile/prompt',
     '/s/hostile?past=1',
     '/learnings?project=hostile',
     `/s/${encodeURIComponent(MARKUP[0] ?? '')}?text=${encodeURIComponent(MARKUP[1] ?? '')}`,
@@ -90,7 +90,7 @@ it('hostile texts in every view execute nothing, load nothing and are shown as t
   await page.getByText('< script>alert(2)< /script>').first().waitFor();
   await page.locator('.statement').first().click();
   await page.getByRole('region', { name: 'The fact' }).locator('.fact-says').waitFor();
-  await goTo(page, origin, '/s/hostile/prompt?task=1');
+  await goTo(page, origin, '/s/hostile/prompt');
   for (const line of (await page.locator('.prompt-line-linked').all()).slice(0, 20)) await line.hover();
   await goTo(page, origin, '/s/hostile');
   await page.getByRole('button', { name: /^Show \d+ more/ }).click();

@@ -17,19 +17,19 @@ const VIEWS = ['/s/memory/prompt', '/s/memory?past=1', '/learnings?project=throu
 
 describe('the prompt of a session', () => {
   it('a line of a prompt leads to its fact, its dispatch and its event', async () => {
-    await goTo(page, origin, '/s/memory/prompt?task=5.1');
+    await goTo(page, origin, '/s/memory/prompt');
     const line = page.locator('.prompt-line-linked', { hasText: 'required fix' }).first();
     await line.click();
     const panel = page.getByRole('region', { name: 'Origin of the line' });
     await panel.getByText('Open findings').waitFor();
-    expect(await panel.textContent()).toMatch(/must_fix.*Task\s*[\d.]+Result\s*\d+Event\s*\d+/);
+    expect(await panel.textContent()).toMatch(/must_fix.*Why.*Task\s*[\d.]+Result\s*\d+Event\s*\d+/);
     await panel.getByRole('link', { name: 'Open the fact' }).click();
     const fact = page.getByRole('region', { name: 'The fact' });
     await fact.getByText(/, reviewer, result \d+, event \d+/).waitFor();
   });
 
   it('the arrow keys move from line to line of a prompt', async () => {
-    await goTo(page, origin, '/s/memory/prompt?task=5.1');
+    await goTo(page, origin, '/s/memory/prompt');
     await page.locator('.prompt-line').first().focus();
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('ArrowDown');
@@ -39,19 +39,27 @@ describe('the prompt of a session', () => {
     await panel.getByText('Task prompt', { exact: true }).waitFor();
   });
 
-  it('a prompt is shown as of any sequence, with what is in, what is out and why', async () => {
-    await goTo(page, origin, '/s/memory/prompt?task=5.1&asOf=12');
-    await page.getByText('Compiled at event 12').waitFor();
-    const early = await page.locator('.prompt-text').textContent();
-    await page.getByRole('button', { name: 'Newest' }).click();
-    await page.getByText('Compiled at event 12').waitFor({ state: 'detached' });
-    expect(await page.locator('.prompt-text').textContent()).not.toBe(early);
-    expect(page.url()).toMatch(/asOf=\d+/);
-    await page.getByRole('button', { name: /^Out \d/ }).click();
-    const table = page.getByRole('region', { name: 'Facts and files that were considered' });
-    expect(await table.textContent()).toMatch(
-      /others came first|the budget was used up|says nearly the same/,
-    );
+  it('a prompt of the past is chosen from the stored ones, and shown as it was', async () => {
+    await goTo(page, origin, '/s/memory/prompt');
+    await page.locator('.prompt-line').first().waitFor();
+    const newest = await page.locator('.prompt-text').textContent();
+    const oldest = page.getByRole('region', { name: 'Stored prompts' }).getByRole('link').last();
+    const [, sequence] = /seq (\d+)/.exec((await oldest.textContent()) ?? '') ?? [];
+    await oldest.click();
+    await page.getByText(`Compiled at event ${sequence}`, { exact: true }).waitFor();
+    expect(await page.locator('.prompt-text').textContent()).not.toBe(newest);
+    expect(page.url()).toMatch(/\?id=\w+$/);
+    expect(await oldest.getAttribute('aria-current')).toBe('true');
+  });
+
+  it('a prompt that is not stored is not replaced by another one, and a session without any says how to get one', async () => {
+    await goTo(page, origin, '/s/memory/prompt?id=none');
+    await page.getByRole('alert').getByText('no prompt none of session memory is kept').waitFor();
+    expect(await page.locator('.prompt-line').count()).toBe(0);
+    await page.getByRole('region', { name: 'Stored prompts' }).getByRole('link').first().click();
+    await page.locator('.prompt-line').first().waitFor();
+    await goTo(page, origin, '/s/none/prompt');
+    await page.getByText('throughline prompt --session none --kind session-start').waitFor();
   });
 });
 
@@ -66,8 +74,7 @@ describe('what an agent was told', () => {
     await line.click();
     const panel = page.getByRole('region', { name: 'Origin of the line' });
     await panel.getByText('rules that hold, the newest first').waitFor();
-    // What is in it is not listed as left out, and what changed since the one before is marked.
-    expect(await page.getByText('What is in, what is out and why').count()).toBe(0);
+    // What changed since the one before is marked.
     await page.locator('.prompt-line-new').first().waitFor();
     await page.getByRole('region', { name: 'Gone since the prompt before' }).waitFor();
     const links = panel.getByRole('link', { name: /^Open M/ });
@@ -115,6 +122,7 @@ describe('a session with more facts than it keeps', () => {
       const body = implementer({ task_id: `${result}`, summary: `Round ${result}`, facts });
       await system.ports.log.append(token('full', 'session'), recorded(result, body));
     }
+    await system.client.compile({ session: 'full', taskId: '46', taskPrompt: 'Write the parser of case 7' });
     const times: number[] = [];
     for (let round = 0; round < 3; round += 1) {
       await goTo(page, origin, '/s/full');
@@ -123,12 +131,9 @@ describe('a session with more facts than it keeps', () => {
       await page.locator('.prompt-line').first().waitFor();
       times.push(Math.round(performance.now() - began));
     }
-    const considered = page.getByRole('region', { name: 'Facts and files that were considered' });
-    await considered.waitFor();
     console.log(`from the click to the prompt of 2,000 facts: ${times.join(', ')} ms`);
     // Less than one on an idle machine.
     expect(Math.min(...times)).toBeLessThan(2_000);
-    expect(await considered.locator('tbody tr').count()).toBeLessThanOrEqual(100);
     await goTo(page, origin, '/s/full');
     await page.getByText('it keeps its 2,000 newest').waitFor();
   });
@@ -185,6 +190,7 @@ describe('every view', () => {
   });
 
   it('the page has complained of nothing', () => {
-    expect(problems).toEqual([]);
+    // One prompt is not stored, and the browser says so.
+    expect(problems.filter((problem) => !/status of 404/.test(problem))).toEqual([]);
   });
 });

@@ -121,11 +121,6 @@ describe('the view of a session', () => {
     await attention.getByRole('button', { name: 'Show the evidence' }).click();
     await attention.getByRole('term').filter({ hasText: 'required fixes' }).waitFor();
     expect(await attention.textContent()).not.toContain('ledger.');
-    // The fixes come next, no matter who had the prompt before.
-    const next = await attention
-      .getByRole('link', { name: 'its next prompt: task TAS-1' })
-      .getAttribute('href');
-    expect(next).toBe('/s/stuck/prompt?task=TAS-1&role=implementer');
     await attention.getByRole('link', { name: 'its results: task TAS-1' }).click();
     await page.waitForURL(`${origin}/s/stuck/timeline?task=TAS-1`);
     await expect.poll(() => rows().count()).toBe(4);
@@ -176,7 +171,7 @@ describe('the view of a timeline', () => {
     expect(await page.getByRole('button', { name: 'Results' }).getAttribute('aria-pressed')).toBe('true');
   });
 
-  it('a row opens its result, with the way to what holds of its task and to the prompt after it', async () => {
+  it('a row opens its result, with the way to what holds of its task', async () => {
     await publish('opened', 'TAS-9', 'Wrote the lexer');
     await go('/s/opened/timeline');
     await rows().first().waitFor();
@@ -188,9 +183,6 @@ describe('the view of a timeline', () => {
     await details.getByText('Wrote the lexer').first().waitFor();
     expect(await details.getByRole('link', { name: 'What holds of TAS-9' }).getAttribute('href')).toBe(
       '/s/opened?text=TAS-9',
-    );
-    expect(await details.getByRole('link', { name: 'Prompt after it' }).getAttribute('href')).toBe(
-      '/s/opened/prompt?task=TAS-9&role=implementer&asOf=1',
     );
     await page.keyboard.press('Escape');
     await details.waitFor({ state: 'detached' });
@@ -308,14 +300,15 @@ describe('an inspector that is stopped', () => {
     await page.getByText('The inspector cannot be reached').first().waitFor();
     expect(await inList('recorded').count()).toBe(1);
     // The banner says it once for every view.
-    await page.getByRole('link', { name: 'Health' }).click();
+    await page.getByRole('link', { name: 'Learnings' }).click();
     await page.waitForTimeout(1_000);
     expect(await page.getByRole('alert').count()).toBe(0);
     const second = new Shutdown();
     try {
       await serveInspector(system.url, { ...context, shutdown: second }, { role: 'reader', port });
       await page.getByText('The inspector cannot be reached').waitFor({ state: 'detached' });
-      await page.getByText('Results in flight').waitFor({ timeout: 4_000 });
+      const proposals = page.getByRole('list', { name: 'Proposals' });
+      await proposals.or(page.getByText('Nothing to review')).waitFor({ timeout: 4_000 });
       await page.getByRole('link', { name: 'Sessions' }).click();
       await publish('born-after-the-break', 'TAS-1', 'Here');
       await page.getByRole('link', { name: 'born-after-the-break' }).waitFor();

@@ -6,20 +6,17 @@ import { spaced, type Tone, toneOf } from '../words.js';
 /** Pause in typing after which a filter applies, in milliseconds. */
 const TYPING_MS = 200;
 
-/** A text or number that applies when its typing pauses. The key `/` focuses the first one of a page. */
+/** A text or date that applies when its typing pauses. */
 export function FilterField(props: {
   readonly label: string;
   readonly value: string;
   readonly placeholder?: string;
   readonly list?: readonly string[];
-  /** Largest number; makes the field a number of at least 1. */
-  readonly max?: number;
-  readonly wide?: boolean;
   readonly date?: boolean;
   readonly onFilter: (value: string) => void;
   readonly onEnter?: (value: string) => void;
 }) {
-  const { label, max, list } = props;
+  const { label, list } = props;
   const listId = `list-${label.replace(/\W/g, '')}`;
   const [text, setText] = useState(props.value);
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
@@ -37,14 +34,10 @@ export function FilterField(props: {
     props.onFilter(value);
   };
   return (
-    <label
-      class={`field ${props.wide === true ? 'field-grow' : ''} ${max === undefined ? '' : 'field-number'}`}
-    >
+    <label class="field">
       <span class="field-label">{label}</span>
       <input
-        type={props.date === true ? 'date' : max === undefined ? 'search' : 'number'}
-        min={1}
-        max={max}
+        type={props.date === true ? 'date' : 'search'}
         list={list && listId}
         value={text}
         placeholder={props.placeholder ?? ''}

@@ -1,5 +1,5 @@
-import type { CompiledFact, CompileReply } from '../../contracts/replies/compile-reply.js';
-import { sectionName, statementsIn, whyShown } from '../../shared/wire-words.js';
+import type { CompiledFact } from '../../contracts/replies/compile-reply.js';
+import { sectionName, statementsIn } from '../../shared/wire-words.js';
 import { ButtonLink, Pair, Tag } from '../components/fields.js';
 import { sessionHref, viewHref } from '../route.js';
 import type { PromptRow } from './prompt-text.js';
@@ -9,9 +9,8 @@ export function OriginPanel(props: {
   readonly session: string;
   readonly project: string | undefined;
   readonly row: PromptRow | undefined;
-  readonly reply: CompileReply;
 }) {
-  const { session, row, reply } = props;
+  const { session, row } = props;
   if (row === undefined) {
     return (
       <section class="card card-body origin origin-empty" aria-label="Origin of the line">
@@ -19,8 +18,6 @@ export function OriginPanel(props: {
       </section>
     );
   }
-  const considered = reply.considered?.facts.find(({ id }) => id === row.fact?.id);
-  const why = considered === undefined ? row.why : whyShown(considered);
   return (
     <section class="card card-body origin" aria-label="Origin of the line" aria-live="polite">
       <p>
@@ -30,7 +27,7 @@ export function OriginPanel(props: {
       {row.learning === undefined ? null : <p>{row.learning.content}</p>}
       {row.file === undefined ? null : <p class="mono">{row.file}</p>}
       <dl class="pairs">
-        {why === undefined ? null : <Pair name="Why">{why}</Pair>}
+        {row.why === undefined ? null : <Pair name="Why">{row.why}</Pair>}
         {row.task === undefined ? null : <Pair name="Task">{row.task}</Pair>}
         {row.dispatch === undefined ? null : <Pair name="Result">{String(row.dispatch)}</Pair>}
         {row.eventSequence === undefined ? null : <Pair name="Event">{String(row.eventSequence)}</Pair>}

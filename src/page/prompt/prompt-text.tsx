@@ -6,7 +6,7 @@ import type {
   PromptLine,
 } from '../../contracts/replies/compile-reply.js';
 import { sectionName, statementsIn } from '../../shared/wire-words.js';
-import { hue } from '../components/table.js';
+import { hue } from './stacked-bar.js';
 
 /** A compiled prompt line by line; reports the line under the pointer and the focused one. */
 export function PromptText(props: {

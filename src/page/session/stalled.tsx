@@ -7,7 +7,7 @@ import { Button, Outcome, Pair } from '../components/fields.js';
 import { QueryView } from '../components/states.js';
 import { sessionHref } from '../route.js';
 import { useAsk } from '../use-ask.js';
-import { nextRole, spaced } from '../words.js';
+import { spaced } from '../words.js';
 import { AnswerForm, Need, NeedsList, quoted, useDrafts } from './needs-list.js';
 import { RejectedNeed } from './rejected.js';
 import { ledgerTexts } from './work.js';
@@ -142,12 +142,6 @@ function TaskNeed(props: {
         </Button>
         <a href={sessionHref(session, 'timeline', { task })} aria-label={`its results: task ${task}`}>
           its results
-        </a>
-        <a
-          href={sessionHref(session, 'prompt', { task, role: nextRole(now.next_action) })}
-          aria-label={`its next prompt: task ${task}`}
-        >
-          its next prompt
         </a>
       </div>
       {open ? <Evidence session={session} task={task} /> : null}

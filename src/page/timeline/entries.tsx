@@ -2,7 +2,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { TimelineEntry } from '../../contracts/result-requests.js';
 import { Button, ButtonLink, Clock, Outcome, Pair, Pick, Tag, wholeTime } from '../components/fields.js';
 import { sessionHref, setParams } from '../route.js';
-import { counted, hasPrompts } from '../words.js';
+import { counted } from '../words.js';
 
 /** An entry on one line, or on two on a narrow screen. */
 export function EntryRow(props: {
@@ -86,8 +86,7 @@ export function EntryPanel({ session, entry }: { readonly session: string; reado
 }
 
 function Links({ session, entry }: { readonly session: string; readonly entry: TimelineEntry }) {
-  const { task, role, sequence } = entry;
-  const of = { task, ...(role !== undefined && hasPrompts(role) && { role }) };
+  const { task } = entry;
   if (entry.prompt !== undefined) {
     return (
       <p>
@@ -99,9 +98,6 @@ function Links({ session, entry }: { readonly session: string; readonly entry: T
   }
   return (
     <p class="actions">
-      <ButtonLink href={sessionHref(session, 'prompt', { ...of, asOf: sequence })}>
-        Prompt after it
-      </ButtonLink>
       {task === undefined ? null : (
         <ButtonLink href={sessionHref(session, 'session', { text: task })}>What holds of {task}</ButtonLink>
       )}

@@ -4,74 +4,67 @@ import type { CompileReply } from '../../contracts/replies/compile-reply.js';
 import { sectionName } from '../../shared/wire-words.js';
 import { CopyButton, Tag } from '../components/fields.js';
 import { PageHead } from '../components/page-header.js';
-import { CardHead, Empty, ErrorBox, QueryView } from '../components/states.js';
-import { StackedBar } from '../components/table.js';
+import { CardHead, Empty, QueryView } from '../components/states.js';
 import { useKeys } from '../keys.js';
-import { ConsideredTable } from '../prompt/considered-table.js';
+import { KeptPrompts } from '../prompt/kept-prompts.js';
 import { previousOf } from '../prompt/last-told.js';
 import { OriginPanel } from '../prompt/origin-panel.js';
-import { KeptPrompts, PromptChooser } from '../prompt/prompt-chooser.js';
 import { PromptText, promptRows } from '../prompt/prompt-text.js';
-import {
-  type PromptChoice,
-  promptChoice,
-  type SessionPrompts,
-  usePrompt,
-  useSessionPrompts,
-  useStoredPrompt,
-} from '../prompt/use-prompt.js';
+import { StackedBar } from '../prompt/stacked-bar.js';
+import { promptTitle, useStoredPrompt } from '../prompt/use-prompt.js';
 import type { SessionViewProps } from '../route.js';
+import { useAsk } from '../use-ask.js';
 import { COMMANDS, counted } from '../words.js';
 
-/** The compiled prompt of a task, as of any sequence, with the origin of each line. */
+/** A stored prompt with the origin of each line and what is new in it; the newest one if the address names none. */
 export function PromptView({ session, params }: SessionViewProps) {
-  const known = useSessionPrompts(session);
-  const choice = chosen(promptChoice(params), known);
-  const { newest } = known;
-  const { query, request } = usePrompt(session, choice, known);
-  // A prompt stays on the screen while the next one is compiled.
+  const listed = useAsk('tool.prompt-list', { session, limit: 200 }, 'event:prompt');
+  const { session: view } = useAsk('run.status', { session }).reply ?? {};
+  const prompts = listed.reply?.prompts ?? [];
+  const id = params.get('id') || prompts[0]?.id;
+  const chosen = prompts.find((prompt) => prompt.id === id);
+  const query = useStoredPrompt(session, id);
+  // A prompt stays on the screen while the next one loads, but not in the place of one that is missing.
   const last = useRef(query.reply);
-  last.current = query.reply ?? last.current;
+  last.current = query.error === undefined ? (query.reply ?? last.current) : undefined;
   const shown = last.current;
-  const previous = previousOf(
-    known.prompts.find(({ id }) => id === choice?.id),
-    known.prompts,
-  );
-  const before = useStoredPrompt(session, previous?.id)?.prompt;
+  const before = useStoredPrompt(session, previousOf(chosen, prompts)?.id).reply?.prompt;
   return (
     <>
       <PageHead title="Prompt" of={session}>
-        {request?.kind === 'dispatch' ? <span class="quiet">task {String(request.taskId)}</span> : null}
+        {chosen === undefined ? null : <span class="quiet">{promptTitle(chosen)}</span>}
       </PageHead>
-      {known.error === undefined ? null : <ErrorBox error={known.error} />}
-      {newest === 0 ? (
-        <Empty title="This session has no events yet" command={COMMANDS.publish(session)}>
-          A prompt is compiled from results and commands. Publish the first result.
-        </Empty>
-      ) : (
-        <div class="prompt-page">
-          <div>
-            {request === undefined || newest === undefined ? null : (
-              <PromptChooser key={session} request={request} newest={newest} known={known} />
-            )}
-            <QueryView query={{ ...query, loading: query.loading && shown === undefined }} what="the prompt">
-              {() => null}
-            </QueryView>
-            {shown === undefined || query.error !== undefined ? null : (
-              <CompiledView
-                session={session}
-                project={known.project}
-                reply={shown}
-                stale={query.reply === undefined}
-                before={before}
-              />
-            )}
-          </div>
-          <div class="prompt-kept">
-            <KeptPrompts session={session} prompts={known.prompts} total={known.total} shown={choice?.id} />
-          </div>
-        </div>
-      )}
+      <QueryView query={listed} what="the prompts">
+        {({ total }) =>
+          id === undefined ? (
+            <Empty title="No prompt of this session is stored" command={COMMANDS.prompt(session)}>
+              The newest 200 prompts that agents get are kept for 30 days. This command compiles one:
+            </Empty>
+          ) : (
+            <div class="prompt-page">
+              <div>
+                <QueryView
+                  query={shown === undefined ? query : { ...query, reply: shown, loading: false }}
+                  what="the prompt"
+                >
+                  {(reply) => (
+                    <CompiledView
+                      session={session}
+                      project={view?.project}
+                      reply={reply}
+                      stale={query.reply === undefined}
+                      before={before}
+                    />
+                  )}
+                </QueryView>
+              </div>
+              <div class="prompt-kept">
+                <KeptPrompts session={session} prompts={prompts} total={total} shown={id} />
+              </div>
+            </div>
+          )
+        }
+      </QueryView>
     </>
   );
 }
@@ -140,24 +133,9 @@ function CompiledView(props: {
             session={session}
             project={props.project}
             row={line === undefined ? undefined : rows[line - 1]}
-            reply={reply}
           />
         </div>
       </div>
-      {/* A session start chooses among statements, and says so itself: the ranking of facts is not what it is made from. */}
-      {reply.considered === undefined || reply.kind === 'session-start' ? null : (
-        <ConsideredTable session={session} considered={reply.considered} />
-      )}
     </div>
   );
-}
-
-/** Returns the choice of the address, or the newest stored prompt, the first task, or a session start. */
-function chosen(choice: PromptChoice, { prompts, tasks, ready }: SessionPrompts): PromptChoice | undefined {
-  if (choice.id !== undefined || choice.task !== undefined || choice.kind !== undefined) return choice;
-  if (!ready) return undefined;
-  const [newest] = prompts;
-  if (newest !== undefined) return { ...choice, id: newest.id };
-  const [task] = tasks;
-  return task === undefined ? { ...choice, kind: 'session-start' } : { ...choice, task };
 }

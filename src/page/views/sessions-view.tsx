@@ -5,7 +5,6 @@ import type { RequestInput } from '../../contracts/requests.js';
 import { Ago, Button, FilterField, SelectField, Tag } from '../components/fields.js';
 import { PageHead } from '../components/page-header.js';
 import { Empty, MoreButton, QueryView } from '../components/states.js';
-import { Table } from '../components/table.js';
 import { type GlobalViewProps, navigate, sessionHref, setParams } from '../route.js';
 import { quoted } from '../session/needs-list.js';
 import { NeedsYou } from '../session/needs-you.js';
@@ -96,11 +95,25 @@ export function SessionsView({ params }: GlobalViewProps) {
           ) : (
             <>
               <NeedsYou sessions={sessions} isFiltered={isFiltered} />
-              <Table label="Sessions" columns={COLUMNS.map((name) => ({ name, wide: WIDE.has(name) }))}>
-                {sorted.map((row) => (
-                  <SessionRow key={row.session} listed={row} />
-                ))}
-              </Table>
+              {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling area must be reachable by keyboard. */}
+              <section class="table-scroll" aria-label="Sessions" tabIndex={0}>
+                <table class="table">
+                  <thead>
+                    <tr>
+                      {COLUMNS.map((name) => (
+                        <th key={name} scope="col" class={WIDE.has(name) ? 'only-wide' : ''}>
+                          {name}
+                        </th>
+                      ))}
+                    </tr>
+                  </thead>
+                  <tbody>
+                    {sorted.map((row) => (
+                      <SessionRow key={row.session} listed={row} />
+                    ))}
+                  </tbody>
+                </table>
+              </section>
               {total > sessions.length ? (
                 <MoreButton pages={query} shown={sessions.length} total={total} />
               ) : null}

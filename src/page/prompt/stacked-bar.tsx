@@ -1,36 +1,4 @@
-import type { ComponentChildren } from 'preact';
 import { figure } from '../words.js';
-
-interface Column {
-  readonly name: string;
-  /** Hidden on a narrow screen. */
-  readonly wide?: boolean;
-}
-
-/** A table with a scroll bar of its own. Its children are `tr` rows. */
-export function Table(props: {
-  readonly label: string;
-  readonly columns: readonly Column[];
-  readonly children: ComponentChildren;
-}) {
-  return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling area must be reachable by keyboard.
-    <section class="table-scroll" aria-label={props.label} tabIndex={0}>
-      <table class="table">
-        <thead>
-          <tr>
-            {props.columns.map(({ name, wide }) => (
-              <th key={name} scope="col" class={wide ? 'only-wide' : ''}>
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>{props.children}</tbody>
-      </table>
-    </section>
-  );
-}
 
 /** Background of the section at an index; neighbours differ by the golden angle. */
 export function hue(index: number) {
