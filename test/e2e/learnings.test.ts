@@ -12,6 +12,19 @@ it('proposals are made from reviews that came while the service of learnings did
   await soon(async () => expect(await pending()).toMatchObject([{ content: 'Add a test' }]));
 });
 
+it('a note that is edited or removed takes its pending proposal along', async () => {
+  await using system = await startSystem();
+  const { tools, proposals } = system.client;
+  const session = 'notes';
+  const pending = async () => (await proposals.list({})).proposals.map(({ content }) => content);
+  const { note } = await tools.noteAdd({ session, content: 'We use pnpm', type: 'decision' });
+  await soon(async () => expect(await pending()).toEqual(['We use pnpm']));
+  await tools.noteEdit({ session, id: note.id, content: 'We use yarn' });
+  await soon(async () => expect(await pending()).toEqual(['We use yarn']));
+  await tools.noteDelete({ session, id: note.id });
+  await soon(async () => expect(await pending()).toEqual([]));
+});
+
 const WORDS = ['Bytes', 'Names', 'Tables', 'Errors', 'Speed', 'Depth'];
 
 it('prompts that come soon one after the other read no learnings again, and each has those accepted before it', async () => {

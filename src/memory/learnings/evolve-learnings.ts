@@ -1,7 +1,7 @@
 import { assertNever } from '../../contracts/errors.js';
 import type { LearningEventOf, StoredLearningEvent } from '../../contracts/learning-events.js';
 import { defined } from '../../shared/collections.js';
-import { confidenceOf, isRecurring, withEvidence } from './harvest.js';
+import { confidenceOf, isRecurring, NOTE_RULE, withEvidence } from './harvest.js';
 import { restoreLearnings } from './learnings-snapshot.js';
 import { type LearningState, learningOf, type Proposal } from './learnings-state.js';
 
@@ -48,9 +48,9 @@ const MAX_OBSERVATIONS = 2000;
 function propose(state: LearningState, { at, data }: LearningEventOf<'proposed'>): void {
   const { proposal: id, ...words } = data;
   const known = state.proposals.get(id);
-  // A pending or active one stays unchanged. A person may repeat a rejected or retracted one; rules do not.
+  // A pending or active one stays unchanged. A person may repeat what a person rejected or retracted; rules do not.
   if (known?.status === 'pending' || state.active.has(id)) return;
-  if (known !== undefined && words.method !== 'manual') return;
+  if (known !== undefined && words.method !== 'manual' && known.decidedBy !== NOTE_RULE) return;
   state.proposals.delete(id);
   // A proposal that is repeated keeps its origin: evidence goes on to raise the confidence of a demand.
   const method = known?.method ?? words.method;

@@ -15,6 +15,7 @@ import {
 
 /** The rules for proposals: from notes of types that outlive a session, and from demands that reviewers repeat elsewhere. */
 export type Proposed = Extract<Unstamped<LearningEvent>, { type: 'proposed' }>;
+type Rejected = Extract<Unstamped<LearningEvent>, { type: 'rejected' }>;
 
 /** Proposal type by note type; `stuck` notes are about one moment. */
 const NOTES_PROPOSED: Readonly<Partial<Record<NoteType, 'insight' | 'pattern'>>> = {
@@ -33,22 +34,38 @@ const MAX_DEMANDS = 50;
 /** Matches what `work` writes about a command that failed, because that teaches nothing. */
 const OF_A_CHECK = /^(?:Make the check ".*" pass|The check ".*" failed)/s;
 
-/** Returns proposals for notes that the project does not have yet and has capacity for, in the order of the notes. */
-export function noteProposals(project: LearningState, session: string, notes: Iterable<Note>): Proposed[] {
+/** Rejects proposals whose note is gone; a note that says the same again may propose it again. */
+export const NOTE_RULE = 'throughline';
+
+/**
+ * Returns rejections of the session's pending proposals that no note states any more, then proposals for notes that the
+ * project does not have yet and has capacity for, in the order of the notes.
+ */
+export function noteProposals(project: LearningState, session: string, notes: Iterable<Note>) {
   const found = new Map<string, Proposed>();
+  const stated = new Set<string>();
   for (const note of notes) {
     const type = NOTES_PROPOSED[note.type];
     const content = learningText(note.content);
     const proposal = learningId(project.project, content);
-    if (type === undefined || content === '' || project.proposals.has(proposal) || found.has(proposal))
-      continue;
+    if (type === undefined || content === '') continue;
+    stated.add(proposal);
+    const known = project.proposals.get(proposal);
+    if (found.has(proposal) || (known !== undefined && known.decidedBy !== NOTE_RULE)) continue;
     const words = { proposal, type, content, tags: [note.type], confidence: SAID_ONCE };
     const from = { method: 'note' as const, source: { session, note: note.id }, evidence: [] };
     found.set(proposal, { type: 'proposed', data: { ...words, ...from } });
   }
-  if (found.size === 0) return [];
+  const reason = 'no note of the session says it any more';
+  const rejected = [...project.proposals.values()].flatMap(({ id, status, method, source }): Rejected[] => {
+    // One that a person repeated keeps its method, but names no note.
+    const isOfNote = method === 'note' && source.note !== undefined && source.session === session;
+    if (status !== 'pending' || !isOfNote || stated.has(id)) return [];
+    return [{ type: 'rejected', data: { proposal: id, by: NOTE_RULE, reason } }];
+  });
+  if (found.size === 0) return rejected;
   const reserve = capacityOf(project);
-  return [...found.values()].filter(() => reserve([{ session }]) !== undefined);
+  return [...rejected, ...[...found.values()].filter(() => reserve([{ session }]) !== undefined)];
 }
 
 export function demandsOf(project: string, result: AnyResult) {

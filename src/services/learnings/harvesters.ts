@@ -1,5 +1,5 @@
 import { beingForgotten, codeOf } from '../../contracts/errors.js';
-import { EVENT_VERSION } from '../../contracts/event.js';
+import { EVENT_VERSION, type Unstamped } from '../../contracts/event.js';
 import type { LearningEvent } from '../../contracts/learning-events.js';
 import { projectOf, type Token } from '../../contracts/names.js';
 import { type RoleResult, resultKey } from '../../contracts/results.js';
@@ -9,7 +9,7 @@ import type { Logger } from '../../engine/ports/logger-and-clock.js';
 import type { LearningLog } from '../../engine/ports/session-log.js';
 import { batched } from '../../engine/runtime/pacing.js';
 import type { LearningDecision } from '../../memory/learnings/decide-learning.js';
-import { demandsOf, dueProposals, noteProposals, type Proposed } from '../../memory/learnings/harvest.js';
+import { demandsOf, dueProposals, noteProposals } from '../../memory/learnings/harvest.js';
 import type { LearningState } from '../../memory/learnings/learnings-state.js';
 import { notesOf } from '../../memory/session/notebook.js';
 import { admission, type Forgetting, generationGuard } from '../common/process-parts.js';
@@ -62,8 +62,8 @@ export function reviewHarvest(options: ReviewHarvestOptions): ReviewHarvest {
   };
 }
 
-/** Decides to append the first proposal that is still due; another process may have been first. */
-export function proposing(due: (state: LearningState) => readonly Proposed[]) {
+/** Decides to append the first event that is still due; another process may have been first. */
+export function proposing(due: (state: LearningState) => readonly Unstamped<LearningEvent>[]) {
   return (state: LearningState): LearningDecision => {
     const [event] = due(state);
     const reply = () => ({});
@@ -79,7 +79,7 @@ interface NoteHarvesterOptions {
   readonly logger: Logger;
 }
 
-/** Proposes learnings from notes in the background. Each round reads all notes of a session, so that none stays missed. */
+/** Keeps proposals in step with notes in the background. Each round reads all notes of a session, so that none is missed. */
 export function noteHarvester(options: NoteHarvesterOptions) {
   const { reader, projects, inBackground, lifecycle, logger } = options;
   const harvest = async (session: Token) => {

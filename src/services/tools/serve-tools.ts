@@ -100,10 +100,11 @@ interface SessionToolsOptions {
   readonly onNotes?: (session: Token) => void;
 }
 
-/** Events after which notes may be proposed; the end of an iteration makes up for missed ones. */
+/** Events after which notes may differ from their proposals; the end of an iteration makes up for missed ones. */
 const TELLS_NOTES: ReadonlySet<string> = new Set([
   'note.added',
   'note.edited',
+  'note.deleted',
   'session.opened',
   'iteration.completed',
 ] satisfies SessionEvent['type'][]);

@@ -13,6 +13,7 @@ import {
 } from '../../../src/memory/learnings/harvest.js';
 import { timeOf } from '../../support/builders.js';
 import {
+  accepted,
   bytesOf,
   folded,
   foldedFrom,
@@ -74,6 +75,43 @@ describe('notes', () => {
   it('notes that say nothing, or the same, are proposed no more than once', () => {
     const notes = [note('\u200b\n'), note('Name it'), note('name it!', 'tip', 'NOT-2')];
     expect(noteProposals(folded(), 's1', notes)).toMatchObject([{ data: { source: { note: 'NOT-1' } } }]);
+  });
+
+  const ofNote = (content: string, source = { session: 's1', note: 'NOT-1' }) =>
+    proposed(content, { method: 'note', source });
+
+  it('a pending proposal is rejected once its note says something else, or is gone', () => {
+    const given = folded(ofNote('We use pnpm'));
+    expect(noteProposals(given, 's1', [note('We use pnpm', 'tip')])).toEqual([]);
+    expect(noteProposals(given, 's1', [note('We use yarn')])).toMatchObject([
+      { type: 'rejected', data: { proposal: idOf('We use pnpm'), by: 'throughline' } },
+      { type: 'proposed', data: { content: 'We use yarn' } },
+    ]);
+    expect(noteProposals(given, 's1', [])).toMatchObject([{ type: 'rejected' }]);
+    expect(noteProposals(given, 's1', [note('We use pnpm', 'stuck')])).toMatchObject([{ type: 'rejected' }]);
+  });
+
+  it.each([
+    ['of another session', [ofNote('We use pnpm', { session: 's2', note: 'NOT-1' })]],
+    ['by hand', [proposed('We use pnpm', { source: { session: 's1', note: 'NOT-1' } })]],
+    ['that was accepted', [ofNote('We use pnpm'), accepted('We use pnpm')]],
+  ])('a proposal %s stays, whatever the notes say', (_which, events) => {
+    expect(noteProposals(folded(...events), 's1', [])).toEqual([]);
+  });
+
+  it('a note that comes back proposes again what was rejected without it, and not what a person rejected', () => {
+    const given = folded(ofNote('We use pnpm'));
+    const [gone = expect.fail()] = noteProposals(given, 's1', []);
+    const [again = expect.fail(), ...others] = noteProposals(folded(ofNote('We use pnpm'), gone), 's2', [
+      note('We use pnpm'),
+    ]);
+    expect(others).toEqual([]);
+    expect(folded(ofNote('We use pnpm'), gone, again).proposals.get(idOf('We use pnpm'))).toMatchObject({
+      status: 'pending',
+      source: { session: 's2' },
+    });
+    const person = { ...gone, data: { ...gone.data, by: 'ann' } } as typeof gone;
+    expect(noteProposals(folded(ofNote('We use pnpm'), person), 's2', [note('We use pnpm')])).toEqual([]);
   });
 });
 
