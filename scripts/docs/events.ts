@@ -44,7 +44,7 @@ const WHEN: Readonly<Record<SessionEvent['type'], string>> = {
 const WHEN_LEARNED: Readonly<Record<LearningEvent['type'], string>> = {
   proposed: 'something may become a learning',
   accepted: 'a person made a proposal a learning',
-  rejected: 'a person decided against a proposal',
+  rejected: 'a proposal is declined or outdated',
   retracted: 'a learning is no longer valid',
   observed: 'a review demanded something: what comes again becomes a proposal',
   checkpoint: 'a session or the project was removed: this event has the remaining state',

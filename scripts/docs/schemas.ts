@@ -1,14 +1,14 @@
-import { SCHEMA_LIST, schemaText } from '../../src/contracts/json-schemas.js';
+import { SCHEMA_NAMES, schemaText } from '../../src/contracts/json-schemas.js';
 import { endingWith, type Written } from './pages.js';
 import { requestRows } from './subjects.js';
 
 /** The files of `schemas/`. */
 export function jsonSchemas(): Written {
-  return Object.fromEntries(SCHEMA_LIST.map(({ name }) => [`schemas/${name}.json`, `${schemaText(name)}\n`]));
+  return Object.fromEntries(SCHEMA_NAMES.map((name) => [`schemas/${name}.json`, `${schemaText(name)}\n`]));
 }
 
 export function schemasPage(): Written {
-  const results = SCHEMA_LIST.filter(({ name }) => name.startsWith('result.'));
+  const results = SCHEMA_NAMES.filter((name) => name.startsWith('result.'));
   const page = `## Requests by name
 
 A request that names a session may go to \`<subject>.<session>\` too, as the SDK sends it: a permission can then bind a user to
@@ -22,7 +22,7 @@ ${requestRows()}
 ## JSON Schemas
 
 The package contains a JSON Schema (draft 2020-12) of everything on the wire, in \`schemas/\`: \`REQUEST.request.json\` and \`REQUEST.reply.json\` for each
-request above, ${results.map(({ name }) => `[\`${name}\`](../../schemas/${name}.json)`).join(', ')}, \`session.event\`,
+request above, ${results.map((name) => `[\`${name}\`](../../schemas/${name}.json)`).join(', ')}, \`session.event\`,
 \`learning.event\` and [\`error.reply\`](../../schemas/error.reply.json).
 
 In a project that has installed the package, \`import schema from 'throughline/schemas/result.implementer.json' with { type: 'json' }\` imports one.

@@ -87,11 +87,7 @@ const SCHEMAS: Readonly<Record<string, Described>> = {
   },
 };
 
-export const SCHEMA_LIST: readonly { readonly name: string; readonly about: string }[] = Object.entries(
-  SCHEMAS,
-)
-  .map(([name, { about }]) => ({ name, about: sentence(about) }))
-  .toSorted((a, b) => (a.name < b.name ? -1 : 1));
+export const SCHEMA_NAMES: readonly string[] = Object.keys(SCHEMAS).sort();
 
 /** The JSON Schema of a name, if there is one. What has a name of its own stands in `$defs`; more fields are allowed. */
 export function jsonSchema(name: string): object | undefined {

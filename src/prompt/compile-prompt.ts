@@ -6,7 +6,7 @@ import type { WordVectors } from '../memory/search/word-vectors.js';
 import { factsOf, type SessionState, seenState, tracesOf } from '../memory/session/session-state.js';
 import { compactedReport, recentLines, summarise } from '../memory/traces/trace-summary.js';
 import { onceFor } from '../shared/collections.js';
-import { quoted, shellWord, type Tokenizer } from '../shared/text.js';
+import { quoted, shellWord } from '../shared/text.js';
 import { DISPATCH } from './dispatch-prompt.js';
 import {
   beginnings,
@@ -136,7 +136,7 @@ function compileKind<Request extends CompileRequest, Section extends string, Own
     ...(request.kind === 'dispatch' && { task: taskId }),
     ...(intro !== undefined && { intro }),
   };
-  const trace = traceItems(state, intent, budget, binary);
+  const trace = traceItems(state, intent, budget.maxSummaryTokens, binary);
   const common: Sections<CommonSection> = {
     ...memory.sections,
     ...{ learnings: memory.learnings, compacted: trace.history, recent: trace.recent },
@@ -179,7 +179,6 @@ function compileKind<Request extends CompileRequest, Section extends string, Own
       write: (some) => joinedParts(partsOf(some)),
     },
     room,
-    budget.tokenizer,
     (tokens) => promptOverflow(name, tokens, room),
   );
   const facts = factsShown(memory, shown);
@@ -208,11 +207,11 @@ function compileKind<Request extends CompileRequest, Section extends string, Own
 function traceItems(
   state: SessionState,
   intent: string | undefined,
-  { tokenizer, maxSummaryTokens }: { readonly tokenizer: Tokenizer; readonly maxSummaryTokens: number },
+  maxSummaryTokens: number,
   binary: string,
 ) {
   const trace = intent === undefined ? undefined : tracesOf(state).intents.get(intent);
-  const summary = trace === undefined ? null : summarise(trace, tokenizer, maxSummaryTokens);
+  const summary = trace === undefined ? null : summarise(trace, maxSummaryTokens);
   const { parts = [], demands = 0 } = summary ?? {};
   const history = parts.map(
     (text, index): Item => ({

@@ -1,7 +1,7 @@
 import { projectOf } from '../contracts/names.js';
 import type { BudgetReport } from '../contracts/replies/compile-reply.js';
 import { largestFitting } from '../shared/collections.js';
-import { clipText, lengthOf, quoted, recordOf, type Tokenizer } from '../shared/text.js';
+import { clipText, lengthOf, quoted, recordOf, tokensIn } from '../shared/text.js';
 
 export interface Item {
   /** Texts from the shortest useful one to the whole; each says more than the previous. */
@@ -201,17 +201,16 @@ const LONGEST_TOKEN = 16;
 export function fillPrompt<Name extends string>(
   plan: PromptPlan<Name>,
   room: number,
-  tokenizer: Tokenizer,
   overflow: (tokens: number) => Error,
 ): Filled<Name> {
   const planned = new Set([...plan.essential, ...plan.order].map(({ section }) => section));
   const whole = recordOf(Object.keys(plan.sections) as Name[], (name) =>
     planned.has(name) ? allShown(plan.sections[name]) : [],
   );
-  const everything = written(plan, whole, tokenizer);
+  const everything = written(plan, whole);
   const wanted = everything.used;
   if (wanted <= room)
-    return filled(plan, everything.shown, everything.prompt, { room, used: wanted, wanted }, tokenizer);
+    return filled(plan, everything.shown, everything.prompt, { room, used: wanted, wanted });
   const { sections } = plan;
   const essential = placesOf(sections, plan.essential, Number.POSITIVE_INFINITY).length;
   // Text beyond this cannot fit.
@@ -222,7 +221,7 @@ export function fillPrompt<Name extends string>(
       .map(({ section, index, item }) => ({ section, index, text: wholeOf(item), whole: true }));
   const begun = new Map<number, ReturnType<typeof written<Name>>>();
   const writtenAt = (count: number) => {
-    const known = begun.get(count) ?? written(plan, shownOf(sections, wholeAt(count)), tokenizer);
+    const known = begun.get(count) ?? written(plan, shownOf(sections, wholeAt(count)));
     begun.set(count, known);
     return known;
   };
@@ -243,13 +242,13 @@ export function fillPrompt<Name extends string>(
     if (step.whole) open.set(step.section, (open.get(step.section) ?? 0) - 1);
     // After an item that does not fit, only completing a section makes a prompt shorter.
     const mayFit = steps.length === fitting + 1 || (step.whole && open.get(step.section) === 0);
-    const more = mayFit ? written(plan, shownOf(sections, [...fitted, ...steps]), tokenizer) : undefined;
+    const more = mayFit ? written(plan, shownOf(sections, [...fitted, ...steps])) : undefined;
     if (more !== undefined && more.used <= room) {
       best = more;
       fitting = steps.length;
     } else if (steps.length - fitting >= LOOK_AHEAD) break;
   }
-  return filled(plan, best.shown, best.prompt, { room, used: best.used, wanted }, tokenizer);
+  return filled(plan, best.shown, best.prompt, { room, used: best.used, wanted });
 }
 
 function filled<Name extends string>(
@@ -257,7 +256,6 @@ function filled<Name extends string>(
   shown: Shown<Name>,
   prompt: string,
   tokens: Pick<BudgetReport, 'room' | 'used' | 'wanted'>,
-  tokenizer: Tokenizer,
 ): Filled<Name> {
   const names = Object.keys(sections) as Name[];
   const reported = names
@@ -266,10 +264,10 @@ function filled<Name extends string>(
       name,
       shown: shown[name].length,
       total: totals[name] ?? sections[name].length,
-      tokens: tokenizer.count(textOf(shown[name])),
+      tokens: tokensIn(textOf(shown[name])),
     }));
   const dropped = reported.reduce((sum, { shown: some, total }) => sum + total - some, 0);
-  return { shown, prompt, report: { ...tokens, sections: reported, dropped, tokenizer: tokenizer.name } };
+  return { shown, prompt, report: { ...tokens, sections: reported, dropped, tokenizer: 'approximate' } };
 }
 
 /** Returns items in the order of the plan, up to a number of characters. */
@@ -309,9 +307,9 @@ function* stepsOf<Name extends string>(places: readonly Place<Name>[]): Generato
   }
 }
 
-function written<Name extends string>({ write }: PromptPlan<Name>, shown: Shown<Name>, tokenizer: Tokenizer) {
+function written<Name extends string>({ write }: PromptPlan<Name>, shown: Shown<Name>) {
   const prompt = write(shown);
-  return { shown, prompt, used: tokenizer.count(prompt) };
+  return { shown, prompt, used: tokensIn(prompt) };
 }
 
 function shownOf<Name extends string>(sections: Sections<Name>, steps: readonly Step<Name>[]): Shown<Name> {

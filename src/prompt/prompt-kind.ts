@@ -17,7 +17,7 @@ import type { LikelyFile } from '../memory/search/likely-files.js';
 import type { SessionState } from '../memory/session/session-state.js';
 import { DEFAULT_SUMMARY_TOKENS } from '../memory/traces/trace-summary.js';
 import { defined } from '../shared/collections.js';
-import { approximateTokenizer, recordOf, type Tokenizer } from '../shared/text.js';
+import { recordOf } from '../shared/text.js';
 import type { Sections, Shown, ShownItem, Stretch } from './fill-prompt.js';
 import {
   type CappedMemory,
@@ -123,14 +123,12 @@ export interface PromptBudget {
   readonly maxOutputTokens: number;
   /** Maximum tokens of a compacted history. */
   readonly maxSummaryTokens: number;
-  readonly tokenizer: Tokenizer;
 }
 
 export const DEFAULT_BUDGET: PromptBudget = {
   caps: recordOf(ROLES, (role) => KINDS[role].tokens),
   maxOutputTokens: 1200,
   maxSummaryTokens: DEFAULT_SUMMARY_TOKENS,
-  tokenizer: approximateTokenizer,
 };
 
 export function promptOverflow(what: string, tokens: number, room: number): ThroughlineError {

@@ -5,7 +5,7 @@ import { type IndexedText, isTelling, queryTokens, tokens, WordIndex } from '../
 import { closenessTo, type WordVectors } from '../memory/search/word-vectors.js';
 import { factsOf, type SessionState } from '../memory/session/session-state.js';
 import { addTo, onceFor } from '../shared/collections.js';
-import { approximateTokenizer } from '../shared/text.js';
+import { tokensIn } from '../shared/text.js';
 import { statementText } from '../shared/wire-words.js';
 import { filesPart, noteItem } from './note-items.js';
 import { contextOf } from './session-notes.js';
@@ -64,7 +64,7 @@ function distinct(found: readonly SearchedFact[]): SearchedFact[] {
 
 /** With the line break after it. */
 function tokensOf(line: string): number {
-  return approximateTokenizer.count(`${line}\n`);
+  return tokensIn(`${line}\n`);
 }
 
 interface SearchedFact {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 import { checkedRequest, openObject, otherSpelling } from '../../src/contracts/checked.js';
 import { compileRequest } from '../../src/contracts/compile-request.js';
-import { jsonSchema, SCHEMA_LIST } from '../../src/contracts/json-schemas.js';
+import { jsonSchema, SCHEMA_NAMES } from '../../src/contracts/json-schemas.js';
 import { REQUEST_NAMES, REQUESTS, rowOf } from '../../src/contracts/requests.js';
 import { traceEntry } from '../../src/contracts/trace-entry.js';
 import { type Contract, REQUESTS as GOOD_REQUESTS, ofSession, TRACE_ENTRY } from '../support/bad-input.js';
@@ -242,7 +242,7 @@ describe('what is said of a field that is not known', () => {
 });
 
 it('every description of a schema has at most 12 words', () => {
-  const texts = SCHEMA_LIST.flatMap(({ name }) =>
+  const texts = SCHEMA_NAMES.flatMap((name) =>
     [...JSON.stringify(jsonSchema(name)).matchAll(/"description":"((?:[^"\\]|\\.)*)"/g)].map(
       ([, text = '']) => text,
     ),

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { ROOT } from '../../scripts/docs/pages.js';
-import { jsonSchema, SCHEMA_LIST } from '../../src/contracts/json-schemas.js';
+import { jsonSchema, SCHEMA_NAMES } from '../../src/contracts/json-schemas.js';
 import { TOKEN_PATTERN } from '../../src/contracts/names.js';
 
 type Json = { readonly [key: string]: unknown };
@@ -39,23 +39,21 @@ function fieldsOf(schema: object | undefined): { path: string; name: string; des
 
 describe('the JSON Schemas', () => {
   it('the folder of schemas holds those of the code and no others', () => {
-    expect(readdirSync(`${ROOT}schemas`).sort()).toEqual(
-      SCHEMA_LIST.map(({ name }) => `${name}.json`).sort(),
-    );
+    expect(readdirSync(`${ROOT}schemas`).sort()).toEqual(SCHEMA_NAMES.map((name) => `${name}.json`).sort());
   });
 
-  it.each(SCHEMA_LIST.map(({ name }) => name))('every field of %s has a description', (name) => {
+  it.each(SCHEMA_NAMES)('every field of %s has a description', (name) => {
     const missing = fieldsOf(jsonSchema(name)).filter(({ described }) => !described);
     expect(missing.map(({ path }) => path)).toEqual([]);
   });
 
-  it.each(SCHEMA_LIST.map(({ name }) => name))('no part of %s says nothing', (name) => {
+  it.each(SCHEMA_NAMES)('no part of %s says nothing', (name) => {
     const empty = partsOf(jsonSchema(name)).filter(({ part }) => Object.keys(part).length === 0);
     expect(empty.map(({ path }) => path)).toEqual([]);
   });
 
   it('each schema has an id and a title of its own, fit to be the name of a type', () => {
-    const all = SCHEMA_LIST.map(({ name }) => jsonSchema(name) as Json);
+    const all = SCHEMA_NAMES.map((name) => jsonSchema(name) as Json);
     expect(new Set(all.map(({ $id }) => $id)).size).toBe(all.length);
     expect(new Set(all.map(({ title }) => title)).size).toBe(all.length);
     expect(all.map(({ title }) => title).filter((title) => !/^[A-Z][A-Za-z]*$/.test(String(title)))).toEqual(
@@ -63,13 +61,13 @@ describe('the JSON Schemas', () => {
     );
   });
 
-  it.each(SCHEMA_LIST.map(({ name }) => name))('every part of %s that has a name says what it is', (name) => {
+  it.each(SCHEMA_NAMES)('every part of %s that has a name says what it is', (name) => {
     const parts = Object.entries((jsonSchema(name) as Json).$defs ?? {});
     expect(parts.filter(([, part]) => !isJson(part) || !part.description).map(([of]) => of)).toEqual([]);
   });
 
   it('a part of a name is the same in every schema', () => {
-    const parts = SCHEMA_LIST.flatMap(({ name }) => Object.entries((jsonSchema(name) as Json).$defs ?? {}));
+    const parts = SCHEMA_NAMES.flatMap((name) => Object.entries((jsonSchema(name) as Json).$defs ?? {}));
     const first = new Map(parts.toReversed());
     const different = parts.filter(
       ([name, part]) => JSON.stringify(part) !== JSON.stringify(first.get(name)),
@@ -78,7 +76,7 @@ describe('the JSON Schemas', () => {
   });
 
   it('each request has a reply', () => {
-    const names = SCHEMA_LIST.map(({ name }) => name);
+    const names = SCHEMA_NAMES;
     const subjects = (end: string) =>
       names.filter((name) => name.endsWith(end)).map((name) => name.slice(0, -end.length));
     const unanswered = subjects('.request').filter((subject) => !subjects('.reply').includes(subject));
@@ -88,7 +86,7 @@ describe('the JSON Schemas', () => {
   });
 
   it('each request says which names of sessions services take', () => {
-    const sessions = SCHEMA_LIST.filter(({ name }) => name.endsWith('.request')).flatMap(({ name }) =>
+    const sessions = SCHEMA_NAMES.filter((name) => name.endsWith('.request')).flatMap((name) =>
       partsOf(jsonSchema(name)).flatMap(({ path, part: { properties } }) =>
         isJson(properties) && isJson(properties.session)
           ? [[`${name}${path}`, properties.session.pattern]]

@@ -170,7 +170,7 @@ describe('the line of a result that could not be read', () => {
     const request = dispatchRequest({ taskPrompt: TASK_PROMPT });
     const sizes = new Set<string>();
     for (let room = 100; room < 900; room += 10) {
-      const result = compiledOrError(state, request, roomOf(room, DEFAULT_BUDGET.tokenizer));
+      const result = compiledOrError(state, request, roomOf(room));
       if (!result.ok) continue;
       const { used, wanted, dropped } = result.compiled.budget;
       sizes.add(used === wanted ? 'whole' : dropped > 10 ? 'bare' : 'cut');

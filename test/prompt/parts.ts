@@ -6,7 +6,6 @@ import {
 import type { SessionState } from '../../src/memory/session/session-state.js';
 import { compilePrompt } from '../../src/prompt/compile-prompt.js';
 import { type CompiledAs, DEFAULT_BUDGET, type PromptBudget } from '../../src/prompt/prompt-kind.js';
-import type { Tokenizer } from '../../src/shared/text.js';
 
 /** A dispatch prompt taken apart, as a reader would: by its headers alone. */
 export interface PromptParts {
@@ -137,13 +136,12 @@ export function dispatchRequest(overrides: Partial<CompileRequestInput> = {}) {
   return request;
 }
 
-export function roomOf(room: number, tokenizer: Tokenizer, maxOutputTokens = 1200): PromptBudget {
+export function roomOf(room: number, maxOutputTokens = 1200): PromptBudget {
   const cap = room + maxOutputTokens;
   return {
     ...DEFAULT_BUDGET,
     caps: { implementer: cap, reviewer: cap, observer: cap },
     maxOutputTokens,
-    tokenizer,
   };
 }
 

@@ -3,7 +3,7 @@ import { ThroughlineError } from '../../src/contracts/errors.js';
 import { ROLES } from '../../src/contracts/kinds.js';
 import { compilePrompt } from '../../src/prompt/compile-prompt.js';
 import { DEFAULT_BUDGET, type PromptBudget } from '../../src/prompt/prompt-kind.js';
-import { approximateTokenizer } from '../../src/shared/text.js';
+import { tokensIn } from '../../src/shared/text.js';
 import * as fc from '../support/properties.js';
 import { CONSTRAINTS, FULL, OBJECTIVE, type PromptCase, promptCases, TASK_PROMPT } from './budget-cases.js';
 import { compiledOrError, dispatchRequest, partsOf, roomOf } from './parts.js';
@@ -16,7 +16,7 @@ describe('a prompt', () => {
     const seen = new Set<string>();
     fc.assert(
       fc.property(promptCases, fc.nat(1500), (given, maxOutputTokens) => {
-        const budget = (room: number) => roomOf(room, approximateTokenizer, maxOutputTokens);
+        const budget = (room: number) => roomOf(room, maxOutputTokens);
         const whole = compilePrompt(given.state, given.request, budget(1e9)).tokenEstimate;
         // From no room at all to all that is asked for.
         for (let share = 0; share <= 20; share += 1) {
@@ -31,10 +31,10 @@ describe('a prompt', () => {
 
   it.each(ROLES)('a prompt for the %s shows nothing less with more room', (role) => {
     const request = dispatchRequest({ role, taskPrompt: TASK_PROMPT });
-    const whole = compilePrompt(FULL, request, roomOf(1e6, approximateTokenizer)).tokenEstimate;
+    const whole = compilePrompt(FULL, request, roomOf(1e6)).tokenEstimate;
     let before: string[] | undefined;
     for (let room = whole; ; room -= 7) {
-      const result = compiledOrError(FULL, request, roomOf(room, approximateTokenizer));
+      const result = compiledOrError(FULL, request, roomOf(room));
       if (!result.ok) break;
       const now = present(result.compiled);
       if (before !== undefined) expect(before).toEqual(expect.arrayContaining(now));
@@ -54,9 +54,9 @@ function expectToFit(given: PromptCase, wanted: number, budget: PromptBudget, ro
     return 'error';
   }
   const { compiled } = result;
-  const tokens = budget.tokenizer.count(compiled.prompt);
+  const tokens = tokensIn(compiled.prompt);
   expect(compiled.tokenEstimate).toBe(tokens);
-  expect(compiled.budget).toMatchObject({ room, used: tokens, wanted, tokenizer: budget.tokenizer.name });
+  expect(compiled.budget).toMatchObject({ room, used: tokens, wanted, tokenizer: 'approximate' });
   expect(tokens).toBeLessThanOrEqual(room);
   const { packet, taskPrompt, leftOut } = partsOf(compiled);
   expect((packet.required_fixes as string[] | undefined) ?? []).toEqual(
@@ -135,7 +135,7 @@ describe('a task prompt that is shortened', () => {
 
   function shortened(taskPrompt: string) {
     const request = dispatchRequest({ taskId: 'not-planned', taskPrompt });
-    const compiled = compilePrompt(FULL, request, roomOf(1200, approximateTokenizer));
+    const compiled = compilePrompt(FULL, request, roomOf(1200));
     expect(compiled.budget.used).toBeLessThan(compiled.budget.wanted);
     return compiled;
   }

@@ -1,7 +1,7 @@
 import type { CompactedReport } from '../../contracts/replies/compile-reply.js';
 import { ACTION_TYPES, type RecordedEntry } from '../../contracts/trace-entry.js';
 import { largestFitting } from '../../shared/collections.js';
-import { clipText, quoted, type Tokenizer } from '../../shared/text.js';
+import { clipText, quoted, tokensIn } from '../../shared/text.js';
 import {
   type IntentTrace,
   isRequest,
@@ -58,11 +58,7 @@ export interface Summary extends CompactedReport {
  * The first request and the newest have 30 % of the tokens; lists share the rest fairly, each its newest first. What
  * they leave goes to the requests too. Tallies are always there, and constraints are dropped last.
  */
-export function summarise(
-  trace: IntentTrace,
-  tokenizer: Tokenizer,
-  maxTokens = DEFAULT_SUMMARY_TOKENS,
-): Summary | null {
+export function summarise(trace: IntentTrace, maxTokens = DEFAULT_SUMMARY_TOKENS): Summary | null {
   if (trace.blocks === 0) return null;
   const tokensBefore = Math.ceil(trace.compactedSize / 4);
   const lines = [
@@ -70,15 +66,15 @@ export function summarise(
     `Stands for ${trace.compacted} earlier entries of intent ${quoted(trace.intent)}, about ${tokensBefore} tokens.`,
     ...talliesOf(trace),
   ];
-  while (lines.length > 1 && tokenizer.count(lines.join('\n')) > maxTokens) lines.pop();
+  while (lines.length > 1 && tokensIn(lines.join('\n')) > maxTokens) lines.pop();
   const head = lines.join('\n');
   const lists = listsOf(trace);
   const written = (some: readonly (Part | undefined)[], isHeaded = true) =>
     writeParts(isHeaded ? head : '', lists, some);
-  const room = maxTokens - tokenizer.count(`${head}\n`);
-  const { parts, demands } = chosen(trace, lists, tokenizer, room, maxTokens);
+  const room = maxTokens - tokensIn(`${head}\n`);
+  const { parts, demands } = chosen(trace, lists, room, maxTokens);
   // Tokens of lines are not quite those of a text, and titles grow with their numbers.
-  while (parts.length > 0 && tokenizer.count(written(parts)) > maxTokens) parts.pop();
+  while (parts.length > 0 && tokensIn(written(parts)) > maxTokens) parts.pop();
   const text = written(parts);
   return {
     text,
@@ -95,7 +91,7 @@ export function summarise(
     entries: trace.compacted,
     blocks: trace.blocks,
     tokensBefore,
-    tokensAfter: tokenizer.count(text),
+    tokensAfter: tokensIn(text),
   };
 }
 
@@ -149,7 +145,6 @@ function linesOf<T>(list: KeptList<T>, textOf: (item: T) => string = String): Li
 function chosen(
   { requests }: IntentTrace,
   lists: Readonly<Record<SectionName, Lines>>,
-  tokenizer: Tokenizer,
   room: number,
   maxTokens: number,
 ): { parts: Part[]; readonly demands: number } {
@@ -158,8 +153,8 @@ function chosen(
   const costOf = ({ section, text }: Part) => {
     const { lines, total } = lists[section];
     const hasTitle = !isList(section) || titled.has(section);
-    const title = hasTitle ? 0 : tokenizer.count(`${titleOf(section, lines.length, total)}\n`);
-    return title + tokenizer.count(`${lineOf({ section, text })}\n`);
+    const title = hasTitle ? 0 : tokensIn(`${titleOf(section, lines.length, total)}\n`);
+    return title + tokensIn(`${lineOf({ section, text })}\n`);
   };
   /** Adds what fits, and returns its tokens. */
   const addTo = (parts: Part[], part: Part): number | undefined => {
@@ -193,7 +188,7 @@ function chosen(
   for (const [at, { section, request, wants }] of wanted.entries()) {
     const next = wanted[at + 1]?.wants ?? 0;
     const most = Math.max(next === 0 ? left : left / 2, left - next);
-    const text = wants <= most ? request.text : cutRequest(section, request, tokenizer, most);
+    const text = wants <= most ? request.text : cutRequest(section, request, most);
     if (text !== '') addTo(requestParts, { section, text });
   }
   const demands = constraints.length + requestParts.length + between.length;
@@ -219,15 +214,10 @@ function shareOut(
 }
 
 /** The beginning of a request that takes so many tokens, and where the whole is; empty where not even a few words fit. */
-function cutRequest(
-  section: SectionName,
-  { key, text }: KeyedText,
-  tokenizer: Tokenizer,
-  tokens: number,
-): string {
+function cutRequest(section: SectionName, { key, text }: KeyedText, tokens: number): string {
   const cutTo = (length: number) =>
     `${clipText(text, length)} (cut; whole in trace entry ${clipText(quoted(key), 64)})`;
-  const fits = (size: number) => tokenizer.count(`${lineOf({ section, text: cutTo(size) })}\n`) <= tokens;
+  const fits = (size: number) => tokensIn(`${lineOf({ section, text: cutTo(size) })}\n`) <= tokens;
   const length = largestFitting(fits, { least: 0, most: text.length }) ?? 0;
   return length < SHORT_REQUEST / 4 ? '' : cutTo(length);
 }

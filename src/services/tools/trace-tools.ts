@@ -8,7 +8,7 @@ import { archivedFault } from '../../memory/session/charter.js';
 import { tracesOf } from '../../memory/session/session-state.js';
 import { recordEntry } from '../../memory/traces/record-entry.js';
 import { compactedReport, recentLines, summarise } from '../../memory/traces/trace-summary.js';
-import { approximateTokenizer, clipText, quoted } from '../../shared/text.js';
+import { clipText, quoted } from '../../shared/text.js';
 import type { ToolPorts } from '../common/service-context.js';
 import type { Handlers } from '../common/service-shell.js';
 
@@ -89,7 +89,7 @@ export function createTraceService({
     async 'trace.compact'({ session, intentId }) {
       const { state } = (await reader.load(session)).folded;
       const trace = tracesOf(state).intents.get(intentId);
-      const summary = trace === undefined ? null : summarise(trace, approximateTokenizer);
+      const summary = trace === undefined ? null : summarise(trace);
       return {
         summary: summary?.text ?? null,
         compacted: summary && compactedReport(summary),

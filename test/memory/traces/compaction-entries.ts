@@ -2,7 +2,6 @@ import type { StoredEntry, TraceEntryInput } from '../../../src/contracts/trace-
 import { addEntry, emptyTrace, type IntentTrace } from '../../../src/memory/traces/intent-trace.js';
 import { recordEntry } from '../../../src/memory/traces/record-entry.js';
 import { type Summary, summarise } from '../../../src/memory/traces/trace-summary.js';
-import { approximateTokenizer } from '../../../src/shared/text.js';
 
 /** Small traces for tests. */
 
@@ -57,7 +56,7 @@ export function traceOf(inputs: Iterable<TraceEntryInput>): IntentTrace {
 }
 
 export function summaryOf(trace: IntentTrace, maxTokens?: number): Summary {
-  const summary = summarise(trace, approximateTokenizer, maxTokens);
+  const summary = summarise(trace, maxTokens);
   if (summary === null) throw new Error('nothing is compacted yet');
   return summary;
 }

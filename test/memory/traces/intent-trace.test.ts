@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { addEntry } from '../../../src/memory/traces/intent-trace.js';
 import { recentLines, summarise } from '../../../src/memory/traces/trace-summary.js';
-import { approximateTokenizer } from '../../../src/shared/text.js';
 import { cpuMs } from '../../support/cpu-time.js';
 import { runs } from '../../support/tier.js';
 import { recordedOf, step, steps, summaryOf, traceOf, used } from './compaction-entries.js';
@@ -17,7 +16,7 @@ describe('blocks', () => {
       const trace = traceOf(steps(count));
       expect(trace).toMatchObject({ total: count, compacted, blocks });
       expect(recentLines(trace)).toHaveLength(recent);
-      const summary = summarise(trace, approximateTokenizer);
+      const summary = summarise(trace);
       if (blocks === 0) expect(summary).toBeNull();
       else expect(summary).toMatchObject({ entries: compacted, blocks });
     },
@@ -25,7 +24,7 @@ describe('blocks', () => {
 
   it('a trace summary keeps its bytes between two boundaries, and changes at each', () => {
     const all = steps(100);
-    const texts = all.map((_, index) => summarise(traceOf(all.slice(0, index + 1)), approximateTokenizer));
+    const texts = all.map((_, index) => summarise(traceOf(all.slice(0, index + 1))));
     const distinct = new Map<string | undefined, number[]>();
     for (const [index, summary] of texts.entries()) {
       distinct.set(summary?.text, [...(distinct.get(summary?.text) ?? []), index + 1]);

@@ -7,7 +7,7 @@ import {
 } from '../../../src/contracts/trace-entry.js';
 import { addEntry } from '../../../src/memory/traces/intent-trace.js';
 import { SUMMARY_HEADER, summarise } from '../../../src/memory/traces/trace-summary.js';
-import { approximateTokenizer } from '../../../src/shared/text.js';
+import { tokensIn } from '../../../src/shared/text.js';
 import { hostileTexts } from '../../support/builders.js';
 import * as fc from '../../support/properties.js';
 import { recordedOf, section, step, steps, summaryOf, traceOf, used } from './compaction-entries.js';
@@ -35,7 +35,7 @@ describe('the head of a summary', () => {
       SUMMARY_HEADER,
       `Stands for 20 earlier entries of intent INT-1, about ${summary.tokensBefore} tokens.`,
     ]);
-    expect(summary.tokensAfter).toBe(approximateTokenizer.count(summary.text));
+    expect(summary.tokensAfter).toBe(tokensIn(summary.text));
   });
 
   it.each([
@@ -80,7 +80,7 @@ describe('the requests of a summary', () => {
     ] as const) {
       const line = lineOf(text, title);
       expect(line).toMatch(new RegExp(`\\.\\.\\. \\(cut; whole in trace entry ${id}\\)$`));
-      expect(approximateTokenizer.count(line)).toBeGreaterThan(60);
+      expect(tokensIn(line)).toBeGreaterThan(60);
     }
   });
 
@@ -90,7 +90,7 @@ describe('the requests of a summary', () => {
       1200,
     );
     expect(lineOf(text, 'Newest')).toBe('Newest request: go on');
-    expect(approximateTokenizer.count(lineOf(text, 'Original'))).toBeGreaterThan(300);
+    expect(tokensIn(lineOf(text, 'Original'))).toBeGreaterThan(300);
   });
 });
 
@@ -395,31 +395,29 @@ describe('the bound of a summary', () => {
       fc.property(entries, fc.integer({ min: 100, max: 1500 }), (inputs, maxTokens) => {
         const trace = traceOf(inputs.map((input, index) => ({ ...input, id: `e${index}` })));
         const { text, tokensAfter } = summaryOf(trace, maxTokens);
-        expect(approximateTokenizer.count(text)).toBeLessThanOrEqual(maxTokens);
-        expect(tokensAfter).toBe(approximateTokenizer.count(text));
+        expect(tokensIn(text)).toBeLessThanOrEqual(maxTokens);
+        expect(tokensAfter).toBe(tokensIn(text));
         expect(text.startsWith(SUMMARY_HEADER)).toBe(true);
         expect(text.isWellFormed()).toBe(true);
         for (const line of text.split('\n').slice(2)) expect(line).toMatch(KNOWN_LINE);
-        expect(summarise(trace, approximateTokenizer, maxTokens)?.text).toBe(text);
+        expect(summarise(trace, maxTokens)?.text).toBe(text);
       }),
       { numRuns: 60 },
     );
   });
 
   it('the bound of a trace summary is shared by tokens: a list of long lines has fewer of them', () => {
-    const count = (text: string) => text.split(/\s+/).length;
-    const byWord = { name: 'words', count };
     const long = (index: number) => `${`because of ${index} `.repeat(20)}`;
     const entries = steps(60).map((entry, index) =>
       index % 2 === 0
         ? entry
         : { ...entry, payload: { reasoning: long(index) }, state: 'REASONING' as const },
     );
-    const text = summarise(traceOf(entries), byWord, 400)?.text ?? '';
+    const text = summarise(traceOf(entries), 400)?.text ?? '';
     const [decisions, done] = ['Decisions', 'Completed steps'].map((title) =>
-      count(section(text, title).join('\n')),
+      tokensIn(section(text, title).join('\n')),
     );
-    expect(count(text)).toBeLessThanOrEqual(400);
+    expect(tokensIn(text)).toBeLessThanOrEqual(400);
     expect(decisions).toBeGreaterThan(60);
     expect(done).toBeGreaterThan(55);
   });
