@@ -94,6 +94,7 @@ const rooms = [...new Set(use.map(({ room }) => room))].map((room) => {
     ...{ tokens: meanOf('tokens'), chance: meanOf('chance') },
     ...{ hit: meanOf('hit'), share: meanOf('share'), lines: meanOf('lines'), collapsed: meanOf('collapsed') },
     useful: (sum('useful') + sum('likelyRight')) / (sum('lines') + sum('likely')),
+    focused: sum('focused') / sum('lines'),
     ...{ likely: meanOf('likely'), likelyPrecision: sum('likelyRight') / sum('likely') },
     likelyRecall: sum('likelyRight') / sum('touched'),
     ...{ perhaps: meanOf('perhaps'), perhapsPrecision: sum('perhapsRight') / sum('perhaps') },
@@ -157,12 +158,13 @@ function print() {
       'of these facts, shown',
       'work lines',
       'of these and the likely files, useful',
+      'of the lines, a fifth of its files touched',
       'collapsed',
     ],
-    rooms.map(({ room, asked, tokens, lines, useful, collapsed, ...shares }) => [
+    rooms.map(({ room, asked, tokens, lines, useful, focused, collapsed, ...shares }) => [
       ...[room, asked, Math.round(tokens)],
       ...[shares.chance, shares.hit, shares.share].map(percent),
-      ...[lines.toFixed(1), percent(useful), collapsed.toFixed(1)],
+      ...[lines.toFixed(1), percent(useful), percent(focused), collapsed.toFixed(1)],
     ]),
   );
   console.log('');

@@ -12,6 +12,8 @@ const EVERY = 5;
 const BUSY = /lock|package\.json|CHANGELOG|go\.(mod|sum)/i;
 /** Files that tools write, which no prompt offers. */
 const LOCK = /(?:[.-]lock(?:\.json|\.yaml|b)?|go\.sum)$/i;
+/** Share of the files of a past commit that the next one touches, from which it is more than a sweep that met one of them. */
+const FOCUSED = 0.2;
 /** Prompts with less and more in them. */
 const ROOMS = {
   'the best ten facts': { maxFacts: 10 },
@@ -129,6 +131,9 @@ export function measureUse(product, { name, commits }) {
       const past = commits.slice(0, index);
       const ofUse = past.filter((each) => each.files.some((file) => files.includes(file)));
       const ids = new Set(ofUse.map(({ sha }) => sha));
+      const touched = (each) => each.files.filter((file) => files.includes(file)).length;
+      const isFocused = (each) => touched(each) >= FOCUSED * each.files.length;
+      const focused = new Set(ofUse.filter(isFocused).map(({ sha }) => sha));
       for (const [room, more] of Object.entries(ROOMS)) {
         const about = { session: 'eval', taskId: 'next', taskPrompt: commit.subject };
         const request = { ...about, ...more, include: ['facts', 'files'] };
@@ -141,6 +146,7 @@ export function measureUse(product, { name, commits }) {
           hit: Number(shown.size > 0 || tiers.likelyRight > 0),
           share: shown.size / Math.max(1, ids.size),
           ...{ lines: work.length, useful: work.filter(({ taskId }) => ids.has(taskId)).length },
+          focused: work.filter(({ taskId }) => focused.has(taskId)).length,
           ...tiers,
           collapsed: [...prompt.matchAll(/ (\d+) more like it/g)].reduce(
             (sum, [, more]) => sum + Number(more),
