@@ -1,4 +1,4 @@
-import type { LikelyFile } from './likely-files.js';
+import { type LikelyFile, namedFiles } from './likely-files.js';
 import type { PastResults, PastRow } from './past-results.js';
 import { BUSY, FILE_CLASSES } from './path-table.js';
 import { isTelling, queryTokens, rarity } from './tokens.js';
@@ -45,8 +45,8 @@ interface Candidate {
 
 /**
  * Chooses the past tasks that are worth a line: each touched files that the asked task will likely touch and that the
- * tasks before it do not cover. Equal ones are chosen newest first. One that shares no telling word says no more than its files,
- * which the prompt lists, and is not related.
+ * tasks before it do not cover. Equal ones are chosen newest first. One that shares no telling word and no named file says no
+ * more than its files, which the prompt lists, and is not related.
  *
  * @param text the asked task in words
  * @param isTold true if there is a line for the task
@@ -66,10 +66,11 @@ export function coveringTasks(
   }
   const chance = worth.slice();
   const telling = wordsOf(past, text);
+  const named = namedFiles(past, text);
   const candidates = candidatesOf(past, worth).flatMap((candidate) => {
     const { task, tokens, files } = candidate;
     const words = tokens.reduce((sum, word) => sum + (telling.get(word) ?? 0), 0);
-    if (words === 0 || !isTold(task)) return [];
+    if ((words === 0 && !files.some((file) => named.has(file))) || !isTold(task)) return [];
     const use = useOf(files, worth, words);
     return [{ ...candidate, use, more: use }];
   });

@@ -217,10 +217,13 @@ function addNames(scores: Scores, text: string): void {
 }
 
 function addNamedPaths(scores: Scores, text: string): void {
-  const { past } = scores;
+  for (const id of namedFiles(scores.past, text)) scores.add(id, WEIGHTS.namedPath, 'named');
+}
+
+/** Returns the numbers of the known paths that a text names. */
+export function namedFiles(past: PastResults, text: string): ReadonlySet<number> {
   const isKnown = (path: string) => (past.uses[past.paths.idOf(path) ?? -1] ?? 0) > 0;
-  const named = queryPaths(text).flatMap((word) => past.paths.idOf(endOf(word, isKnown) ?? '') ?? []);
-  for (const id of new Set(named)) scores.add(id, WEIGHTS.namedPath, 'named');
+  return new Set(queryPaths(text).flatMap((word) => past.paths.idOf(endOf(word, isKnown) ?? '') ?? []));
 }
 
 function knownOf(past: PastResults, ids: readonly number[]): readonly number[] {
