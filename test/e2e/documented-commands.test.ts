@@ -31,7 +31,6 @@ const PAGES = [
   'docs/explanation/prompts.md',
   'docs/explanation/scale.md',
   'docs/reference/configuration.md',
-  'docs/reference/requests.md',
 ];
 
 /** What begins so is not run here, and why. */
