@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { codeOf, messageOf, ThroughlineError, usageError } from '../contracts/errors.js';
+import { ThroughlineError, usageError } from '../contracts/errors.js';
 import { flag } from '../contracts/request-row.js';
 import { REQUESTS, type ToolReply } from '../contracts/requests.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
@@ -50,13 +50,10 @@ export function taskCommand(program: Command): void {
   });
   addMove(task);
   addRequest(task, 'tool.task-status', {
-    ...{ cli: 'task block <id>', sets: { status: 'blocked' }, about: 'mark a task as blocked' },
+    ...{ cli: 'task block <id>', sets: { status: 'blocked' } },
+    about: 'mark a task as blocked, until "task edit ID --status pending"',
     example: { reason: 'Waits for the schema' },
   });
-  const [block] = task.commands.slice(-1);
-  block?.description(
-    'Marks a task as blocked. "task edit ID --status pending" unblocks it; to wait for another task, use "task depends".',
-  );
 }
 
 /** A task moves as a new one: results and dependencies stay with the old session. */
@@ -80,7 +77,7 @@ function addMove(task: Command): void {
         const { task: old } = await client.tools.taskNext({ session: from, id });
         if (old === null) throw usageError(`${id} is a task of the plan, which no other session follows`);
         const { content, priority, reason, by, claimed_by: agent } = old;
-        // Where nobody has claimed it, nobody is at work on it.
+        // Its claim stays behind, so no agent works on it in its new session.
         const status = old.status === 'in_progress' ? 'remaining' : old.status;
         if (agent !== undefined && old.status === 'in_progress')
           throw new ThroughlineError(
@@ -185,11 +182,7 @@ export function restoreCommand(parent: Command): void {
       if (/^\d+$/.test(String(id)))
         throw usageError(`${id} may be a task or a note: give TAS-${id} or NOT-${id}`);
       if (/^tas-/i.test(String(id))) return client.send('tool.task-delete', { session, id, undo: true });
-      const { fact } = await client.send('tool.fact-show', { session, id }).catch((error: unknown) => {
-        if (codeOf(error) !== 'not_found') throw error;
-        const message = messageOf(error).replace(/^no fact /, 'no fact, note, task or answer ');
-        throw new ThroughlineError('not_found', message);
-      });
+      const { fact } = await client.send('tool.fact-show', { session, id });
       if (fact.closed_at === undefined) note('-- it holds already');
       return client.send('tool.fact-restore', request);
     },

@@ -91,7 +91,7 @@ async function listEntries(cli: Cli, command: Command, session: Token | undefine
     if (session === undefined) return newestOfAll(tools, project, request);
     const { sequence, ...found } = await newestOf(tools, session, request);
     requireEvents(session, sequence);
-    // Of an imported session, what "facts erase" had written again stands at the end.
+    // In an imported session, the events that "facts erase" wrote again stand at the end.
     return { ...found, entries: found.entries.toSorted((a, b) => b.at.localeCompare(a.at)) };
   });
   if (json) out(JSON.stringify(entries));

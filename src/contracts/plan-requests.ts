@@ -207,7 +207,7 @@ const status = {
   unfollowed: f.mark('It follows no plan, because a person said so.'),
   tasks: f.list('Tasks with a result, the most recent at the end.', taskProgress),
   unreadable: f.list('Tasks whose last result could not be read, from the newest rejections.', unreadable),
-  findings: f.object('What reviews found and nobody has closed.', {
+  findings: f.object('The open findings of reviews.', {
     total: f.count('Open findings: issues and required fixes.'),
     newest: f.strings('The newest five, as "src/a.ts: Leaks a handle (critical, task 1)".'),
   }),

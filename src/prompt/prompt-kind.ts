@@ -221,7 +221,7 @@ export function describeConsidered(
 ): Considered {
   const shownFacts = new Set(facts.map(({ fact }) => fact));
   const likely = new Set(files.map(({ path }) => path));
-  // What has a place and is not shown did not fit.
+  // A fact that has a place and is not shown exceeded the budget.
   const fitting = new Set(Object.values(placed).flatMap((some) => some.map(({ fact }) => fact)));
   const fact = (weighed: WeighedFact): ConsideredFact => {
     const isShown = shownFacts.has(weighed.fact);

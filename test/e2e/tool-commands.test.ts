@@ -244,9 +244,7 @@ describe('the reading commands', () => {
     expect(await said('log', name, '--since', '2h', '--until', '3h')).toContain(
       '--since is later than --until: exchange them',
     );
-    expect(await said('restore', 'X1', '-s', name)).toContain(
-      'no fact, note, task or answer "X1" in session',
-    );
+    expect(await said('restore', 'X1', '-s', name)).toContain('no fact, note or answer "X1" in session');
     const copies = join(await folderOfTest(), 'both.jsonl');
     const exported = await run('session', 'export', name);
     await writeFile(copies, exported + exported);
@@ -259,7 +257,7 @@ describe('the reading commands', () => {
     expect(
       await said('work', '--plan', 'nothere.md', '-s', name, '--implementer', 'x', '--check', 'true'),
     ).toMatch(/nothere\.md does not exist/);
-    expect(await run('task', 'block', '--help')).toContain('--status pending" unblocks it');
+    expect(await run('task', 'block', '--help')).toContain('until "task edit ID --status pending"');
     expect(await run('publish', '--help')).toContain('"relation":"decided"');
   });
 

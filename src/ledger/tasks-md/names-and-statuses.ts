@@ -95,7 +95,7 @@ export function settleStatuses(
       const message = `${id} is ${derived.mark.status} by its children, but ${stated.mark.status} by its ${stated.from}`;
       problems.push(problem('status_conflict', stated.line ?? draft.line, message));
     }
-    // An open box over tasks that are all done is one that nobody has ticked yet.
+    // The author has not ticked this box yet: all tasks below it are done.
     const isLeftOpen = stated?.from === 'box' && stated.mark.hold === undefined;
     const isDone = isLeftOpen && stated.mark.status !== 'completed' && derived?.mark.status === 'completed';
     const result = (isWeak || isDone ? derived : stated) ?? derived ?? NONE;

@@ -99,9 +99,9 @@ export function tickedPlan(text: string, taskId: string, known: KnownTasks = { t
   const ids = keptIds({ tasks: before }, unnamedOf(before), known, (id) => named.has(id));
   const task = before[ids.findIndex(({ id }) => id === taskId)];
   if (task === undefined) return { fault: 'the plan has no such task' };
-  const own = task.status === 'completed' ? { text } : withTick(text, before, task);
-  if ('fault' in own) return own;
-  let ticked = own.text;
+  const first = task.status === 'completed' ? { text } : withTick(text, before, task);
+  if ('fault' in first) return first;
+  let ticked = first.text;
   for (let { parent } = task; parent !== undefined; ) {
     const now = parseTasksMd(ticked).tasks;
     const above = now.find(({ id }) => id === parent);

@@ -68,12 +68,12 @@ export function heldFrom(
 ): string | undefined {
   const isWithdrawn = retracted !== undefined && !retracted.agent;
   if (person || (!isWithdrawn && !outranks({ origin }, {}))) return undefined;
-  // Of the user's conversation also the labelled lines of its agent.
-  const said =
+  // The labelled lines of the agent that a user talks to have this origin, too.
+  const reason =
     origin === 'user'
       ? "is from the user's conversation and has the user's rank"
       : `is what the ${origin} said`;
-  const what = isWithdrawn ? `was withdrawn by ${retracted.by}` : said;
+  const what = isWithdrawn ? `was withdrawn by ${retracted.by}` : reason;
   return `fact ${ref} ${what}: ${ONLY_A_PERSON}`;
 }
 

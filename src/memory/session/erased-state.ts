@@ -28,8 +28,8 @@ const SAYS: ReadonlySet<string> = new Set([
 export function overwriting(text: string, mark: string, kept: readonly string[] = []): Overwrite {
   const [asked = '', said] = text.split(BY_USER);
   const reply = said?.slice(1, said.lastIndexOf('"'));
-  const own = asked === '' ? said?.split(' (agent: ')[0] : reply;
-  const parts = own ? [inText(text, `${BY_USER}${mark}`), inText(own, mark)] : [inText(text, mark)];
+  const sentence = asked === '' ? said?.split(' (agent: ')[0] : reply;
+  const parts = sentence ? [inText(text, `${BY_USER}${mark}`), inText(sentence, mark)] : [inText(text, mark)];
   const walk = (value: unknown, key: string): unknown => {
     if (typeof value === 'string')
       return kept.includes(value) ? value : parts.reduce((part, change) => change(part, key), value);

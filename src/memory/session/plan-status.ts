@@ -41,7 +41,7 @@ export function runStatus(state: SessionState): RunStatus {
 const MAX_FINDINGS = 5;
 const MAX_FINDING = 160;
 
-/** Returns what reviews found and nobody has closed, the newest first. */
+/** Returns the open findings of reviews, the newest first. */
 export function openFindings(state: SessionState, most: number): RunStatus['findings'] {
   const valid = factsOf(state).getValid();
   const open = valid.filter(({ relation }) => relation === 'issue' || relation === 'must_fix');

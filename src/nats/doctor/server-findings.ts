@@ -18,7 +18,7 @@ import { probeGone, stuckStreams } from '../jetstream/list-streams.js';
 
 /** One finding of the doctor. */
 export interface Finding {
-  /** What was checked. */
+  /** The name of the check, as the doctor prints it. */
   readonly check: string;
   /** `warn`: works, but not for long or as intended; `fail`: does not. */
   readonly level: 'ok' | 'warn' | 'fail';

@@ -38,7 +38,7 @@ export interface ForgetPorts extends LearningsPorts {
 /** By then every process has seen a record, and has stored what it had started before. */
 export const SETTLED_MS = 2000;
 
-/** What `beginForgetting` needs. */
+/** The ports of `beginForgetting`; retention rules have them, too. */
 export interface BoundaryPorts {
   readonly lifecycle: SessionLifecycle;
   readonly eraser: Pick<NatsSessionEraser, 'lastDispatch'>;

@@ -226,7 +226,7 @@ function noSuchFact(session: string, id: string, candidates: readonly string[]):
   if (candidates.length === 0)
     return new ThroughlineError(
       'not_found',
-      `no fact ${given} in session ${session}: "throughline facts ${session} --all" lists them with their ids`,
+      `no fact, note or answer ${given} in session ${session}: "throughline facts ${session} --all" lists them with their ids`,
       { details: { id } },
     );
   return new ThroughlineError(

@@ -3698,7 +3698,7 @@ class UnreadableResult(TypedDict):
 
 
 class RunInitReplyFindings(TypedDict):
-    """What reviews found and nobody has closed."""
+    """The open findings of reviews."""
 
     total: int
     """Open findings: issues and required fixes."""
@@ -3740,7 +3740,7 @@ class RunInitReply(TypedDict):
     unreadable: list[UnreadableResult]
     """Tasks whose last result could not be read, from the newest rejections."""
     findings: RunInitReplyFindings
-    """What reviews found and nobody has closed."""
+    """The open findings of reviews."""
     stalled: list[StalledTask]
     """Stalled tasks: the first five."""
     waiting: list[str]
@@ -3767,7 +3767,7 @@ class RunStatusRequest(TypedDict):
 
 
 class RunStatusReplyFindings(TypedDict):
-    """What reviews found and nobody has closed."""
+    """The open findings of reviews."""
 
     total: int
     """Open findings: issues and required fixes."""
@@ -3888,7 +3888,7 @@ class RunStatusReply(TypedDict):
     unreadable: list[UnreadableResult]
     """Tasks whose last result could not be read, from the newest rejections."""
     findings: RunStatusReplyFindings
-    """What reviews found and nobody has closed."""
+    """The open findings of reviews."""
     stalled: list[StalledTask]
     """Stalled tasks: the first five."""
     waiting: list[str]
