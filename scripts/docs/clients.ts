@@ -23,7 +23,7 @@ const MOMENTS: Readonly<Record<Moment, string>> = {
   'before-agent':
     'replaces the prompt of a sub-agent that names a task by the dispatch prompt of that task; for a reader, appends the memory of the task',
   'after-tool': 'notes tool, files, command and status, for a client that does not keep them in time',
-  said: 'remembers the message, for a client whose stop event does not have it',
+  message: 'remembers the message, for a client whose stop event does not have it',
   text: 'publishes the last result block of a text, if it can be read: the agent may still continue',
   'agent-stop':
     'reads which tools were called from the transcript, and stores them in the trace: tool, files, command and status of each. Publishes the last result block of the last message. An agent that received the contract and returns none is sent back once. Otherwise the turn is published by rule',

@@ -94,7 +94,7 @@ export function connectCommand(program: Command): void {
         return disconnectAll(cli, options);
       }
       const isAlone = () =>
-        everyConnection(cli).some((each) => !each.client && each.place.project === process.cwd());
+        everyConnection(cli).some((entry) => !entry.client && entry.place.project === process.cwd());
       if (client === undefined && (options.user === true || (options.remove === true && !isAlone()))) {
         throw usageError(`which client? Name one of ${CONNECT_NAMES.join(', ')}, or "ls" to see them all`);
       }

@@ -69,10 +69,10 @@ export async function startDetached(
       ended = `it ended (${signal ?? code})`;
     });
     child.unref();
-    const said = new Set<string>();
+    const printed = new Set<string>();
     const mayGetReady = () => {
       for (const [line] of textFrom(log, before).matchAll(INSTALLING))
-        if (said.size < said.add(line).size) say(line);
+        if (printed.size < printed.add(line).size) say(line);
       return ended === undefined;
     };
     // If two start at the same moment, one gets the store and the other finds it.

@@ -140,14 +140,14 @@ export function recallCommand(program: Command): void {
       const { session, project, all, json } = options;
       const given = [session, project, all].filter((where) => where !== undefined).length;
       if (given > 1) throw usageError('where to search? Give one of --session, --project and --all');
-      const own = given === 1 ? session : sessionIfAny(cli, command, false);
+      const target = given === 1 ? session : sessionIfAny(cli, command, false);
       const wide = all === true ? {} : projectIn(cli, options);
-      const isAlone = session !== undefined || (own !== undefined && wide.project === undefined);
+      const isAlone = session !== undefined || (target !== undefined && wide.project === undefined);
       const reply = await withClient(cli, async (client) => {
         const ask = (where: object) => client.send('tool.recall', { ...fieldsIn(), query, ...where });
-        const found = await ask(isAlone ? { session: own } : wide);
+        const found = await ask(isAlone ? { session: target } : wide);
         // Says that the session of this folder does not exist yet.
-        return found.sessions === 0 && own !== undefined ? ask({ session: own }) : found;
+        return found.sessions === 0 && target !== undefined ? ask({ session: target }) : found;
       });
       if (json) return out(JSON.stringify(reply));
       print(cli, showReply('tool.recall', reply, coloursOf(cli)));

@@ -21,9 +21,9 @@ export function problemsCounted({ problems, guesses, unnamed }: PlanNumbers): st
 }
 
 export function planNumberLines(plan: PlanNumbers): string[] {
-  const { spec, goal, totals, active_task_id: active, next_task_id: next, held: whyNone, drift = [] } = plan;
+  const { spec, goal, totals, active_task_id: active, next_task_id: next, why_none: none, drift = [] } = plan;
   const { total, completed, inProgress, pending } = totals;
-  const why = whyNone === undefined ? '' : ` (${whyNone})`;
+  const why = none === undefined ? '' : ` (${none})`;
   return [
     `${quoted(spec)}${goal === undefined ? '' : `: ${clipText(quoted(goal), 200)}`}`,
     `plan: ${completed} of ${counted(total, 'task')} completed, ${inProgress} in progress, ${pending} pending`,

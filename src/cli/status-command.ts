@@ -241,23 +241,23 @@ function taskOf({ task: shown }: RunStatusReply, task: string, json: boolean): S
 }
 
 /** Entries that another line says, or that only programs need. */
-const UNSAID = [
+const HIDDEN = [
   ...['last_outcome', 'next_action', 'reviewer_assessment', 'stalled_count', 'stall_signals', 'plan_version'],
   'source_fingerprint',
 ];
 
 function ledgerLines(entries: Readonly<Record<string, unknown>>): string[] {
   const { 'ledger.task.last_outcome': came, 'ledger.task.next_action': next } = entries;
-  const said = Object.entries(entries).flatMap(([key, value]) => {
+  const lines = Object.entries(entries).flatMap(([key, value]) => {
     const name = key.replace(/^.*\./, '');
-    if (UNSAID.includes(name)) return [];
+    if (HIDDEN.includes(name)) return [];
     const title = sectionName(name.replace(/_id$/, ''));
     const texts = [value].flat().map(inWords);
     return texts.length === 1
       ? [`${title}: ${texts[0]}`]
       : [`${title}:`, ...texts.map((text) => `  ${text}`)];
   });
-  return [...(typeof came === 'string' ? [cameText(came, String(next))] : []), ...said];
+  return [...(typeof came === 'string' ? [cameText(came, String(next))] : []), ...lines];
 }
 
 function inWords(value: unknown): string {

@@ -174,9 +174,9 @@ function withoutMember(members: Members, name: string): Members {
 }
 
 function memberOf(members: Members, name: string): Member {
-  const member = members.find((each) => each.name === name);
+  const member = members.find((other) => other.name === name);
   if (member !== undefined) return member;
-  const names = members.map((each) => each.name).join(', ') || 'none';
+  const names = members.map((other) => other.name).join(', ') || 'none';
   throw new ThroughlineError('not_found', `${name} is not a member; members: ${names}`);
 }
 
@@ -221,7 +221,7 @@ function addMembers(team: Command): void {
     .action(async (name: string, _: object, command: Command) => {
       await changeMembers(cliOf(command), (members) => {
         const owner: Member = { ...memberOf(members, name), owner: true };
-        return members.map((each) => (each.name === name ? owner : each));
+        return members.map((other) => (other.name === name ? owner : other));
       });
       out(`throughline team owner ${name}`);
       note(`-- members are managed on this machine: ${name} cannot invite or revoke from another one`);

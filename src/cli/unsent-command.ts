@@ -57,7 +57,7 @@ async function sendHere(cli: Cli, installation: string): Promise<void> {
     spool.takeOver(installation);
     const person = (folder: string) => personName(cli.server, folder);
     await recordRaw({ ...{ config, stateDir, spool, person, log, leftMs }, connect: async () => client });
-    const stored = () => spoolCounts(stateDir).reduce((sum, each) => sum + each.waiting + each.unreadable, 0);
+    const stored = () => spoolCounts(stateDir).reduce((sum, row) => sum + row.waiting + row.unreadable, 0);
     const begun = stored();
     // Each pass sends a part of a long list.
     for (let before = Number.POSITIVE_INFINITY; ; ) {

@@ -9,7 +9,7 @@ import { type Token, token } from '../contracts/names.js';
 import { defined } from '../shared/collections.js';
 import { clipText, counted, quoted, shellWord, withoutCredentials } from '../shared/text.js';
 import type { RunOutcome, RunPlanEvent, RunSummary, TaskSummary } from '../work/run-types.js';
-import type { AskedQuestion } from '../work/task-step.js';
+import type { OpenQuestion } from '../work/task-step.js';
 import type { Command, Flags, Numbers, Texts } from './cli-command.js';
 import { type Cli, cliOf, note, out, sessionHere, withClient } from './command-context.js';
 import { dollars, duration, wholeNumber } from './option-parsers.js';
@@ -123,16 +123,16 @@ const GIT_MS = 5000;
 
 /** Says once that git shows nothing of what a result names: each round of an agent that cannot write is paid for in vain. */
 function unwrittenFiles(folder: string, git: typeof import('../agents/hooks/turn-files.js')) {
-  let isSaid = false;
+  let isReported = false;
   let before: WorkTree | undefined;
   return (event: RunPlanEvent): string | undefined => {
-    if (event.type === 'call-started' && kindOf(event.role).part === 'work' && !isSaid)
+    if (event.type === 'call-started' && kindOf(event.role).part === 'work' && !isReported)
       before = git.workTreeAt(folder, GIT_MS);
-    if (event.type !== 'result' || event.files === undefined || before === undefined || isSaid)
+    if (event.type !== 'result' || event.files === undefined || before === undefined || isReported)
       return undefined;
     const since = git.changesSince(folder, before, [], GIT_MS);
     if (since === undefined || Object.values(since).some((files) => files.length > 0)) return undefined;
-    isSaid = true;
+    isReported = true;
     return `${event.task}: the result names ${event.files[0]}, but git shows no change: the agent's sandbox may not allow writing; allow it in the command, as "codex exec --sandbox workspace-write -" does`;
   };
 }
@@ -221,7 +221,7 @@ export function eventLine(event: RunPlanEvent): string | undefined {
   }
 }
 
-function questionLine({ task, question, options = [], default: usual, answerWith }: AskedQuestion): string {
+function questionLine({ task, question, options = [], default: usual, answerWith }: OpenQuestion): string {
   const choice = options.length === 0 ? '' : ` (${why(options.join(' | '))})`;
   const until = usual === undefined ? '' : `; it goes on with ${JSON.stringify(why(usual))}`;
   return `${quoted(task)} asks: ${why(question)}${choice}${until}; answer with: ${answerWith}`;

@@ -14,10 +14,10 @@ export function personName(server: ServerInUse, directory: string): string | und
   const git = gitAbove(directory);
   const common = git && commonFolder(git);
   // The user's own files may be links.
-  const own = ['.gitconfig', '.config/git/config'].map((name) => join(homedir(), name)).filter(existsSync);
+  const files = ['.gitconfig', '.config/git/config'].map((name) => join(homedir(), name)).filter(existsSync);
   const settings = [
     common ? gitText(join(common, 'config')) : '',
-    ...own.map((file) => readFileSync(file, 'utf8')),
+    ...files.map((file) => readFileSync(file, 'utf8')),
   ];
   return settings.map(userNameIn).find((name) => name !== '');
 }

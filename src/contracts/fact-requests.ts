@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { FACT_TAGS, ORIGINS, ROLES, STATEMENT_KINDS } from './kinds.js';
 import { promptTraceBrief } from './prompt-requests.js';
 import { ended, statementScope } from './recorded-fact.js';
-import { saidFields } from './replies/compile-reply.js';
+import { contentFields } from './replies/compile-reply.js';
 import {
   between,
   command,
@@ -36,7 +36,7 @@ export const retraction = f.named('Retraction', 'The withdrawal of a fact by a p
 });
 
 const foundFact = f.named('FoundFact', 'A fact with its source and the result that closed it.', {
-  ...saidFields,
+  ...contentFields,
   id: f.string('Id of the fact, a hash of its text.'),
   tags: f.list('Tags of the fact.', z.enum(FACT_TAGS)),
   task: f.string('Task of its result.'),

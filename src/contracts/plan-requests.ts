@@ -169,7 +169,7 @@ const run = f.named('Plan', 'The figures of a plan.', {
     .string()
     .nullable()
     .describe('The first open task that is not blocked and waits for nothing.'),
-  held: f.string('Why no open task is next, such as "2 blocked, 1 optional".').exactOptional(),
+  why_none: f.string('Why no open task is next, such as "2 blocked, 1 optional".').exactOptional(),
   problems: f.count('Lines of the plan that could not be read.'),
   guesses: f.count('Lines of the plan that were read by a guess.'),
   unnamed: f.count('Tasks of the plan without an id, named by position or text.'),

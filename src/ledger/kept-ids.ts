@@ -133,7 +133,7 @@ function matchNames(
   const ordered = earlier.filter(({ isLeft }) => !isLeft);
   const keysNow = new Set(lines.map(({ key }) => key));
   const keysBefore = new Set(ordered.map(({ key }) => key));
-  const isOwn = ownWords(lines, ordered);
+  const isUnique = uniqueWords(lines, ordered);
   for (const line of named) {
     const candidates = byName.get(line.task.id) ?? [];
     const fits = ({ task, key, anchor }: Earlier) =>
@@ -141,7 +141,7 @@ function matchNames(
       (!keysNow.has(key) &&
         !keysBefore.has(line.key) &&
         (likenessOf(anchor, line.words) > 0.5 ||
-          [...line.words.telling].some((word) => isOwn(word) && anchor.telling.has(word))));
+          [...line.words.telling].some((word) => isUnique(word) && anchor.telling.has(word))));
     const one = candidates.find(({ key }) => key === line.key) ?? candidates.find(fits);
     if (one !== undefined) found.set(line, one);
   }
@@ -281,7 +281,7 @@ function isWord(word: string): boolean {
 }
 
 /** Returns a test for words that only one task has, before and now. */
-function ownWords(...versions: readonly (readonly Worded<Line>[])[]): (word: string) => boolean {
+function uniqueWords(...versions: readonly (readonly Worded<Line>[])[]): (word: string) => boolean {
   const shared = new Set<string>();
   for (const lines of versions) {
     const seen = new Set<string>();

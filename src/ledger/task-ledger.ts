@@ -89,9 +89,9 @@ export function nextAction(
   return verdict === 'approved' && !tasksLeft ? 'spec_completed' : (next[verdict] ?? 'retry');
 }
 
-type Asked = Pick<TaskLedger, 'questions' | 'answers'>;
+type QuestionsAndAnswers = Pick<TaskLedger, 'questions' | 'answers'>;
 
-export function isAsking({ questions = [] }: Asked): boolean {
+export function isAsking({ questions = [] }: QuestionsAndAnswers): boolean {
   return questions.length > 0;
 }
 
@@ -101,7 +101,7 @@ export function plainBlockers({ questions = [], blockers }: TaskLedger): string[
 }
 
 /** True if everything that the newest result asked has an answer. */
-export function isAnswered({ questions = [], answers = [] }: Asked): boolean {
+export function isAnswered({ questions = [], answers = [] }: QuestionsAndAnswers): boolean {
   return questions.length === 0 && answers.length > 0;
 }
 
@@ -144,7 +144,7 @@ export function foldDispatch(
 
 /** Returns the raised signals; none while the newest result waits for an answer, or has one. */
 export function signalsOf(
-  { stall, last, ...stated }: Said & Asked & Pick<TaskLedger, 'stall' | 'last'>,
+  { stall, last, ...stated }: Body & QuestionsAndAnswers & Pick<TaskLedger, 'stall' | 'last'>,
   thresholds: StallThresholds,
 ): RaisedSignal[] {
   const { requiredFixes, issues, blockers, summary } = stated;
@@ -156,7 +156,7 @@ export function signalsOf(
 }
 
 type Demands = 'issues' | 'requiredFixes' | 'blockers' | 'questions';
-type Said = Pick<TaskLedger, Demands | 'work' | 'tries' | 'summary' | 'firstSummary' | 'assessment'>;
+type Body = Pick<TaskLedger, Demands | 'work' | 'tries' | 'summary' | 'firstSummary' | 'assessment'>;
 
 function emptyLedger(task: string): Omit<TaskLedger, 'last'> {
   return {
@@ -181,10 +181,10 @@ export function isSentBack(ledger: Pick<TaskLedger, 'last'> | undefined): boolea
 
 /** Replaces blockers and passes. Failures stay until they pass, demands until the next review, a summary until the next one. */
 function worked(
-  { summary: summaryBefore, firstSummary, ...before }: Said,
+  { summary: summaryBefore, firstSummary, ...before }: Body,
   verdict: Verdict,
   { summary, blockers, questions = [], passed, failed, followUps, ...changed }: OutcomeDigest,
-): Said {
+): Body {
   const isFirst = before.tries.length === 0;
   const earlier = isFirst ? undefined : before.work;
   const first = (isFirst ? undefined : firstSummary) ?? summary;
@@ -219,7 +219,7 @@ function joined(newest: readonly string[], earlier: readonly string[] = [], most
   return [...new Set([...newest, ...earlier])].slice(0, most);
 }
 
-function reviewed(before: Said, assessment: Verdict, { issues, fixes, questions = [] }: OutcomeDigest): Said {
+function reviewed(before: Body, assessment: Verdict, { issues, fixes, questions = [] }: OutcomeDigest): Body {
   if (assessment === 'approved')
     return { ...before, assessment, issues: [], requiredFixes: [], blockers: [], questions: [], tries: [] };
   const open = [...questions, ...(before.questions ?? [])];

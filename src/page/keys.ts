@@ -91,8 +91,8 @@ export function keepFocus(): void {
     const at = path.findIndex(([part]) => part.isConnected && part.querySelector(FOCUSABLE) !== null);
     const [part] = path[at] ?? [];
     const later = [...(part?.children ?? [])].slice(path[at - 1]?.[1]);
-    const next = later.flatMap((each) => [each, ...each.querySelectorAll(FOCUSABLE)]);
-    const first = next.find((each) => each.matches(FOCUSABLE)) ?? part?.querySelector(FOCUSABLE);
+    const next = later.flatMap((element) => [element, ...element.querySelectorAll(FOCUSABLE)]);
+    const first = next.find((element) => element.matches(FOCUSABLE)) ?? part?.querySelector(FOCUSABLE);
     if (!(first instanceof HTMLElement)) return;
     moved = { to: first, at: performance.now() };
     first.focus();

@@ -128,7 +128,7 @@ function compileKind<Request extends CompileRequest, Section extends string, Own
   };
   const memory = cappedMemory(
     memoryOf(state, query, room, words),
-    wholeItems(learnings.ranked.map((each) => formatLearning(each, isStart))),
+    wholeItems(learnings.ranked.map((entry) => formatLearning(entry, isStart))),
     request.maxTokens,
   );
   const at = {
@@ -182,7 +182,7 @@ function compileKind<Request extends CompileRequest, Section extends string, Own
     (tokens) => promptOverflow(name, tokens, room),
   );
   const facts = factsShown(memory, shown);
-  const own = draft.facts?.(shown) ?? [];
+  const draftFacts = draft.facts?.(shown) ?? [];
   const files = filesShown(memory, shown);
   const parts = partsOf(shown);
   return {
@@ -192,14 +192,14 @@ function compileKind<Request extends CompileRequest, Section extends string, Own
     ...(asks('facts') && { facts: facts.map(describeFact) }),
     ...(asks('considered') && { considered: describeConsidered(memory, facts, files) }),
     ...(asks('lines') && { lines: describeLines(prompt, parts, memory) }),
-    ...{ factsShown: facts.length + own.length, factsTotal: factsOf(state).count() },
+    ...{ factsShown: facts.length + draftFacts.length, factsTotal: factsOf(state).count() },
     ...(given && describeLearnings(learnings, shown.learnings, asks('learnings'))),
     ...(memory.vectors !== undefined && { vectors: memory.vectors }),
     tokenEstimate: report.used,
     compacted: trace.report(shown.compacted),
     ...draft.replyFields(shown, parts, prompt),
     budget: report,
-    chosen: chosenOf(memory, facts, own, learningsShown(learnings, shown.learnings).ranked),
+    chosen: chosenOf(memory, facts, draftFacts, learningsShown(learnings, shown.learnings).ranked),
   };
 }
 

@@ -29,7 +29,7 @@ import {
   type PromptBudget,
   type PromptDescriptor,
 } from './prompt-kind.js';
-import { answerItems, planOfTask, saidItems, withPlanText } from './task-text.js';
+import { answerItems, messageItems, planOfTask, withPlanText } from './task-text.js';
 
 /**
  * A dispatch prompt: the stable prefix of the role, then the dynamic tail: task, a note on an unreadable result,
@@ -39,7 +39,7 @@ import { answerItems, planOfTask, saidItems, withPlanText } from './task-text.js
  * The budget is filled by importance: objective, blockers and required fixes always; then first instructions,
  * constraints, and the best of each kind of memory; then the rest of the task prompt; then the rest.
  */
-type Section = 'task' | 'answers' | 'ledger' | 'replan' | 'guide' | 'said' | CommonSection;
+type Section = 'task' | 'answers' | 'ledger' | 'replan' | 'guide' | 'unread' | CommonSection;
 
 /** Number of items of each kind before the rest of the task prompt. */
 const BEST = upTo<Section>({
@@ -52,9 +52,9 @@ const REST: readonly Stretch<Section>[] = [
   { section: 'recent', backwards: true },
 ];
 
-type Own = Pick<CompiledAs<'dispatch'>, 'kind' | 'messages' | 'stablePrefixHash' | 'fullPromptHash'>;
+type Fields = Pick<CompiledAs<'dispatch'>, 'kind' | 'messages' | 'stablePrefixHash' | 'fullPromptHash'>;
 
-export const DISPATCH: PromptDescriptor<DispatchRequest, Section, Own> = {
+export const DISPATCH: PromptDescriptor<DispatchRequest, Section, Fields> = {
   asks: ({ role, budget: limits, taskId, activeIntentId }, budget) => ({
     name: `the ${role} prompt`,
     ...dispatchRoom(budget, role, limits),
@@ -79,14 +79,14 @@ export const DISPATCH: PromptDescriptor<DispatchRequest, Section, Own> = {
       sections: {
         ledger: packet.items,
         answers: answerItems(state, taskId),
-        said: saidItems(state, taskId, taskPrompt),
+        unread: messageItems(state, taskId, taskPrompt),
         replan: wholeItems(replanLines(state, taskId, role)),
         guide: wholeItems([guide(allShown(packet.items))]),
         task: task.lines,
       },
       essential: [{ section: 'answers' }, packet.essential],
       order: [
-        ...allOf<Section>('guide', 'replan', 'said'),
+        ...allOf<Section>('guide', 'replan', 'unread'),
         ...packet.first,
         { section: 'task', only: task.constraints },
         ...packet.next,
@@ -108,7 +108,7 @@ export const DISPATCH: PromptDescriptor<DispatchRequest, Section, Own> = {
         { section: 'head', text: head.join('\n'), origin },
         { section: 'unreadable', text: unreadableLine(state, taskId, role), origin },
         { section: 'answers', text: titled('Questions of this task:', shown.answers), ...ofLedger },
-        { section: 'said', text: titled('Said by people and other agents:', shown.said) },
+        { section: 'unread', text: titled('Said by people and other agents:', shown.unread) },
         { section: 'ledger', text: packet.write(shown.ledger), ...ofLedger },
         { section: 'replan', text: textOf(shown.replan), ...ofLedger },
         { section: 'guide', text: shown.guide.length === 0 ? '' : guide(shown.ledger), ...ofLedger },
@@ -371,17 +371,17 @@ function issueOf(text: string, issues: readonly DigestIssue[]): DigestIssue | un
   return best;
 }
 
-const ASKED: readonly PacketField[] = ['required_fixes', 'blockers', 'issues'];
+const DEMANDS: readonly PacketField[] = ['required_fixes', 'blockers', 'issues'];
 /** Earlier results of the task fill these fields. */
-const TOLD = FIELDS.slice(FIELDS.indexOf('summary'));
+const WORK_FIELDS = FIELDS.slice(FIELDS.indexOf('summary'));
 
 /** Returns the first step for an agent of this role, by the knowledge of its task; names only fields that are shown. */
 function guideLine(state: SessionState, taskId: string, role: Role, fields: ReadonlySet<PacketField>) {
   const { guide } = kindOf(role).prompt;
   // Only work results settle blockers.
-  const demands = kindOf(role).part === 'work' ? ASKED : ASKED.filter((field) => field !== 'blockers');
+  const demands = kindOf(role).part === 'work' ? DEMANDS : DEMANDS.filter((field) => field !== 'blockers');
   const openFields = demands.filter((field) => fields.has(field));
-  const workFields = TOLD.filter((field) => fields.has(field));
+  const workFields = WORK_FIELDS.filter((field) => fields.has(field));
   const step = stepOf(role, ledgersOf(state).get(taskId));
   // If all demands were cut from the packet, there is nothing to settle.
   const first = guide[step === 'settle' && openFields.length === 0 ? 'continue' : step];

@@ -158,7 +158,7 @@ export function perhapsLine(files: readonly LikelyFile[]): string {
 }
 
 /** Returns who said it; empty for an agent, unless it answered. */
-function whoSaid(fact: SessionFact): string[] {
+function speaker(fact: SessionFact): string[] {
   const who = fact.answer?.by ?? originText(fact);
   return who === undefined ? [] : [quoted(who).replace(/[[\]]/g, '')];
 }
@@ -196,7 +196,7 @@ export function referenceOf(fact: SessionFact, context: NoteContext, isBrief = f
     // The id of another session's statement must not pass for one of the reader's own.
     ...(session === undefined ? [] : [ref === undefined ? session : `${session}/${ref}`]),
     ...(ref === undefined || session !== undefined ? [] : [ref]),
-    ...whoSaid(fact),
+    ...speaker(fact),
     ...where,
     ...on,
     ...(ref === undefined || (ref !== task && isOpen(task)) ? [taskName(task, commitOf(task))] : []),

@@ -244,7 +244,7 @@ const WHY: Readonly<Record<string, string>> = {
   prefix: 'the same for a role at every call, so that a provider can cache it',
   unreadable: 'the last result of the task could not be read',
   answers: 'questions of this task, with their answers; never left out',
-  said: 'unread messages, decisions and obstacles that fit the task',
+  unread: 'messages that nobody has read yet',
   ledger: 'results and reviews of this task; required fixes and blockers are never left out',
   replan: 'the task makes no progress',
   guide: 'what the state of the task asks for',
@@ -315,12 +315,12 @@ const MOST_LEFT = 10;
 export function chosenOf(
   { considered }: Pick<SessionMemory, 'considered'>,
   facts: readonly RankedFact[],
-  own: readonly SessionFact[],
+  draftFacts: readonly SessionFact[],
   learnings: LearningsInPrompt['ranked'],
 ): Chosen {
   const shown = new Set(facts.map(({ fact }) => fact));
   return {
-    shown: [...facts, ...own.map((fact) => ({ fact, score: 0 }))],
+    shown: [...facts, ...draftFacts.map((fact) => ({ fact, score: 0 }))],
     left: considered.filter(({ fact }) => !shown.has(fact)).slice(0, MOST_LEFT),
     learnings: learnings.map(({ learning }) => learning.id),
   };

@@ -86,7 +86,7 @@ const NEAR = 0.3;
 interface Candidate {
   readonly entry: IndexedFact;
   /** BM25 of its own words, and likeness by meaning. */
-  own: number;
+  score: number;
   readonly matched: string[];
   isFound: boolean;
 }
@@ -121,7 +121,7 @@ function searchFacts(
     const meaning = isNamed ? NAMED : Math.max(0, closeness?.(entry.meant) ?? 0);
     const candidate = {
       entry,
-      own: MEANING * meaning,
+      score: MEANING * meaning,
       matched: isNamed ? [name] : [],
       isFound: meaning >= NEAR,
     };
@@ -132,7 +132,7 @@ function searchFacts(
   index.text.search(words, (entry, score, word, times) => {
     const candidate = candidates.get(entry);
     if (candidate === undefined) return;
-    candidate.own += score;
+    candidate.score += score;
     candidate.matched.push(word);
     candidate.isFound ||= isTelling(word);
     count(entry.fact.sourceTaskId, word, times);
@@ -152,10 +152,10 @@ function searchFacts(
   tasks.search(words, (task, score) => scores.set(task, score + (scores.get(task) ?? 0)));
   const found: SearchedFact[] = [];
   for (const [{ facts }, ofTask] of scores)
-    for (const [at, { entry, own, matched, isFound }] of facts.entries()) {
+    for (const [at, { entry, score, matched, isFound }] of facts.entries()) {
       const beside = [facts[at - 1], facts[at + 1]].filter((other) => other !== undefined);
       if (!isFound && !beside.some((other) => other.isFound)) continue;
-      const sum = own + NEIGHBOUR * Math.max(0, ...beside.map((other) => other.own)) + TASK * ofTask;
+      const sum = score + NEIGHBOUR * Math.max(0, ...beside.map((other) => other.score)) + TASK * ofTask;
       found.push({ entry, score: sum / (1 + sum), matched });
     }
   return found.sort((a, b) => b.score - a.score || b.entry.fact.sourceSequence - a.entry.fact.sourceSequence);

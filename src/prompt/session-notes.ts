@@ -93,7 +93,7 @@ const STRONG = 3;
 /** Results on other files whose words are mostly those of the task, such as "remove simple-get from the reply tests". */
 const MOST_PRECEDENTS = 1;
 
-interface MemoryAsked {
+interface MemoryQuery {
   readonly text: string;
   /** Its facts are selected only if its ledger lacks them. */
   readonly taskId: string;
@@ -129,7 +129,7 @@ export interface SessionMemory {
 }
 
 /** @param room token limit of the whole prompt */
-export function memoryOf(state: SessionState, query: MemoryAsked, room: number, words?: WordVectors) {
+export function memoryOf(state: SessionState, query: MemoryQuery, room: number, words?: WordVectors) {
   const { text, taskId, maxFiles, hints } = query;
   const [store, ledgers] = [factsOf(state), ledgersOf(state)];
   const index = store.index();
@@ -225,10 +225,10 @@ export function memoryOf(state: SessionState, query: MemoryAsked, room: number, 
     if (shownWork.has(work)) return [];
     shownWork.add(work);
     const alike = alikeOf.get(work) ?? 0;
-    const unsaid = store.findingsOf(task).filter(({ object }) => !shownAbove.has(object));
+    const unmentioned = store.findingsOf(task).filter(({ object }) => !shownAbove.has(object));
     return [
       ...(isSentBack(ledgers.get(task)) ? ['| Sent back by its review'] : []),
-      ...demandsPart(unsaid, summary),
+      ...demandsPart(unmentioned, summary),
       ...filesPart((filesOf.get(work) ?? []).filter((path) => !missing.includes(path))),
       // Similar tasks with the same files have no line of their own.
       ...(alike > 0 ? [`| ${alike} more like it`] : []),

@@ -127,9 +127,9 @@ export const SESSION_START: PromptDescriptor<
     const listed = recordOf(STATED_SECTIONS, (name) => chosen(statements[name], STATED[name].most));
     const isWhole = STATED_SECTIONS.every((name) => listed[name].length === statements[name].length);
     const isBrief = STATED_SECTIONS.reduce((sum, name) => sum + listed[name].length, 0) > MANY;
-    const said = new Set(STATED_SECTIONS.flatMap((name) => listed[name].map(({ text }) => wordsOf(text))));
+    const listing = new Set(STATED_SECTIONS.flatMap((name) => listed[name].map(({ text }) => wordsOf(text))));
     const proposals = compactProposals(
-      learnings.pending.filter(({ content }) => !said.has(wordsOf(content))),
+      learnings.pending.filter(({ content }) => !listing.has(wordsOf(content))),
     );
     const sections = {
       goal: items(goal === undefined ? [] : [goal], MAX_LINE),
@@ -214,11 +214,11 @@ export const SESSION_START: PromptDescriptor<
  */
 function chosen(statements: readonly Stated[], most: number): Stated[] {
   const of = (origin: Origin) => statements.filter(({ fact }) => (fact?.origin ?? 'agent') === origin);
-  const held = [...of('person'), ...of('user')].flatMap((stated) => [
+  const ofPeople = [...of('person'), ...of('user')].flatMap((stated) => [
     stated,
     ...statements.filter(({ fact }) => fact && stated.fact && contradicts(fact, stated.fact)),
   ]);
-  return [...new Set([...held, ...of('agent').slice(0, most)])];
+  return [...new Set([...ofPeople, ...of('agent').slice(0, most)])];
 }
 
 function items(texts: readonly string[], most = MAX_SHORT): Item[] {
@@ -342,8 +342,8 @@ function decisionsOf(holding: readonly SessionFact[], shown: readonly PastResult
 
 /** Returns the rules that hold, newest first. One that a review still asks for is open. */
 function rulesOf(holding: readonly SessionFact[]): Stated[] {
-  const asked = new Set(ofGroup(holding, 'findings').map(({ object }) => object));
-  return inWords(ofGroup(holding, 'conventions').filter(({ object }) => !asked.has(object)));
+  const findings = new Set(ofGroup(holding, 'findings').map(({ object }) => object));
+  return inWords(ofGroup(holding, 'conventions').filter(({ object }) => !findings.has(object)));
 }
 
 function ofGroup(holding: readonly SessionFact[], group: FactGroup): SessionFact[] {

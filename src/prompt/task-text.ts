@@ -135,7 +135,7 @@ const MAX_LINES = 6000;
 /** The words of people and other agents to the agent of a task: answers to its questions, and unread messages. Newest first. */
 
 const MAX_ANSWER = 600;
-const MAX_SAID = 400;
+const MAX_MESSAGE = 400;
 const MOST_ANSWERS = 10;
 const MOST_MESSAGES = 5;
 const MOST_READ = 200;
@@ -178,7 +178,7 @@ export function isForOthers(
 }
 
 /** Messages that no one has read, except those for others. */
-export function saidItems(state: SessionState, taskId: string, taskPrompt: string): Item[] {
+export function messageItems(state: SessionState, taskId: string, taskPrompt: string): Item[] {
   const isAnothers = isForOthers(state, taskId, taskPrompt);
   const messages = unread(state.notebook)
     .slice(-MOST_READ)
@@ -186,7 +186,7 @@ export function saidItems(state: SessionState, taskId: string, taskPrompt: strin
     .slice(-MOST_MESSAGES)
     .reverse();
   return messages.flatMap(({ id, by, content }) => {
-    const text = clipText(quoted(content), MAX_SAID);
+    const text = clipText(quoted(content), MAX_MESSAGE);
     return text === ''
       ? []
       : { forms: beginnings(text).map((form) => `- Message ${id}${leftBy(by)}: ${form}`) };

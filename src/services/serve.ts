@@ -30,8 +30,8 @@ import { openTools } from './tools/serve-tools.js';
 
 interface ServiceRow {
   readonly description: string;
-  /** @param own ports on a separate connection for dispatches */
-  readonly open: (parts: Process, own: NatsPorts) => Service | Promise<Service>;
+  /** @param dispatchPorts ports on a separate connection for dispatches */
+  readonly open: (parts: Process, dispatchPorts: NatsPorts) => Service | Promise<Service>;
 }
 
 /** Each service, in the order in which they start. */
@@ -82,7 +82,7 @@ export async function serve(
   };
   const serving: Serving = { config, logger, shutdown, health, lifecycle };
   /** Keeps requests from queueing behind dispatches or events. */
-  const connectionOfItsOwn = async (whose: string) => {
+  const separateConnection = async (whose: string) => {
     const ports = await openNats({ ...options, makes: false, lifecycle });
     shutdown.add(`the NATS connection of ${whose}`, () => ports.close());
     return ports;
@@ -92,16 +92,16 @@ export async function serve(
   const projects = openProjects(nats, serving);
   let opening: Promise<KnownSessions> | undefined;
   const known = () => {
-    opening ??= connectionOfItsOwn('the feed of sessions').then((ports) =>
+    opening ??= separateConnection('the feed of sessions').then((ports) =>
       knownSessions(nats, ports, serving),
     );
     return opening;
   };
   const parts: Process = { ...serving, nats, sessions, projects, known };
-  for (const service of SERVICES.filter((each) => only.includes(each))) {
+  for (const service of SERVICES.filter((candidate) => only.includes(candidate))) {
     const isBeside = service === 'extractor' && only.length > 1;
-    const own = isBeside ? await connectionOfItsOwn('the extractor') : nats;
-    await startNamed({ name: SERVICE_NAMES[service], ...ROWS[service] }, parts, own);
+    const dispatchPorts = isBeside ? await separateConnection('the extractor') : nats;
+    await startNamed({ name: SERVICE_NAMES[service], ...ROWS[service] }, parts, dispatchPorts);
   }
   (await opening)?.feed.start();
   return nats;
@@ -110,7 +110,7 @@ export async function serve(
 async function startNamed(
   row: ServiceRow & { readonly name: string },
   parts: Process,
-  own: NatsPorts,
+  dispatchPorts: NatsPorts,
 ): Promise<void> {
   const logger = namedLogger(parts.logger, row.name);
   let listens = false;
@@ -119,7 +119,7 @@ async function startNamed(
     if (listens) logger.info({ version: VERSION }, 'service stopped');
   });
   const scoped = { ...parts, logger };
-  await serveRequests(parts.nats.connection, scoped, row, await row.open(scoped, own));
+  await serveRequests(parts.nats.connection, scoped, row, await row.open(scoped, dispatchPorts));
   listens = true;
   logger.info({ version: VERSION }, 'service started');
 }

@@ -132,7 +132,7 @@ const LEFT = {
   unlikely: 'it is not likely enough',
   'near-duplicate': 'another says nearly the same',
   'one task': 'its task has enough places',
-  held: 'its places were reserved for findings and conventions',
+  reserved: 'its places were reserved for findings and conventions',
   'likely file': 'a likely file says it already',
   budget: 'the budget was used up',
 };

@@ -106,7 +106,7 @@ const MAX_DEPTH = 6;
 /** Lines that are parsed, counted from the end: a line that is not JSON costs as much as a thousand characters. */
 const MAX_LINES = 10_000;
 /** Types and roles of input and tool output, which the agent did not say: a file in it may contain a result block. */
-const NOT_SAID = /user|system|developer|tool|function|command|exec|file_change|search/i;
+const NO_REPLY = /user|system|developer|tool|function|command|exec|file_change|search/i;
 /** `tokens used: 1,234`, as Codex prints it, with the number on the same or the next line. */
 const TOKENS = /^tokens used:?\s{0,3}\n?\s{0,3}(\d[\d,]{0,15})/im;
 
@@ -118,8 +118,8 @@ const TOKENS = /^tokens used:?\s{0,3}\n?\s{0,3}(\d[\d,]{0,15})/im;
 export function agentOutput(stdout: string, stderr: string): AgentAnswer {
   const values = jsonIn(stdout);
   if (values.length === 0) return { text: withoutUse(stdout), ...plainUse(`${stdout}\n${stderr}`) };
-  const unsaid = stdout.includes(BEGIN) ? '' : stdout;
-  const { block, text = unsaid, ...use } = foundIn(values);
+  const fallback = stdout.includes(BEGIN) ? '' : stdout;
+  const { block, text = fallback, ...use } = foundIn(values);
   return { text: block ?? text, ...use };
 }
 
@@ -149,7 +149,7 @@ function foundIn(values: readonly unknown[]) {
       else if (key === 'result' || key === 'text') found.text = value;
     }
     if (depth > MAX_DEPTH || typeof value !== 'object' || value === null) return;
-    if (isObject(value) && [value.type, value.role].some((of) => typeof of === 'string' && NOT_SAID.test(of)))
+    if (isObject(value) && [value.type, value.role].some((of) => typeof of === 'string' && NO_REPLY.test(of)))
       return;
     const tokens = isObject(value) && key === 'usage' ? tokensIn(value) : 0;
     if (tokens > 0) found.tokens = tokens;

@@ -61,7 +61,7 @@ export function decide(view: RunView, rules: RunRules): RunDecision {
   const open = view.tasks.filter(({ isDone }) => !isDone);
   if (open.length === 0) return { kind: 'end', outcome: 'done' };
   if (overBudget !== undefined) return { kind: 'end', outcome: 'limit', why: overBudget };
-  return view.elsewhere.size > 0 ? { kind: 'wait' } : { kind: 'end', outcome: 'needed', why: heldBy(open) };
+  return view.elsewhere.size > 0 ? { kind: 'wait' } : { kind: 'end', outcome: 'needed', why: reasonOf(open) };
 }
 
 /** Returns the tasks that may begin: approved ones that are not closed, ones in progress, and the rest in plan order. */
@@ -85,7 +85,7 @@ function budgetUsed({ tokens, cost }: Spent, { maxTokens, maxCost }: RunRules): 
   return undefined;
 }
 
-function heldBy(open: readonly WorkTask[]): string {
+function reasonOf(open: readonly WorkTask[]): string {
   const asking = open.filter(({ question }) => question === 'open').length;
   if (asking > 0) return `${counted(asking, 'task')} ${asking === 1 ? 'waits' : 'wait'} for an answer`;
   const stuck = open.find(({ hold, waitsFor }) => hold !== undefined || waitsFor.length > 0) ?? open[0];

@@ -14,7 +14,7 @@ import {
   taskLeases,
 } from './session-tasks.js';
 import { runStep } from './step-runner.js';
-import { askedKey, openQuestions, type WorkTask } from './task-step.js';
+import { openQuestionKey, openQuestions, type WorkTask } from './task-step.js';
 
 const DEFAULTS = { maxRounds: 3, timeoutMs: 1_800_000, patienceMs: 120_000 };
 /** Tasks whose outcome a session keeps: a run would repeat older ones. */
@@ -125,8 +125,8 @@ class PlanRunner {
   async #read(): Promise<void> {
     this.#tasks = await sessionTasks(this.#talk.ask, this.#session);
     for (const question of openQuestions(this.#session, this.#tasks)) {
-      if (this.#reported.has(askedKey(question))) continue;
-      this.#reported.add(askedKey(question));
+      if (this.#reported.has(openQuestionKey(question))) continue;
+      this.#reported.add(openQuestionKey(question));
       this.#tell({ type: 'question', ...question });
     }
   }

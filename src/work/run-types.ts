@@ -1,6 +1,6 @@
 import type { Role } from '../contracts/kinds.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
-import type { AskedQuestion } from './task-step.js';
+import type { OpenQuestion } from './task-step.js';
 
 export interface RunPlanOptions {
   /** A client that is connected to the services. It stays open. */
@@ -139,7 +139,7 @@ export type RunPlanEvent =
       readonly repaired?: string;
     }
   /** A task asks a person. Told once, also if it was asked before the run. */
-  | ({ readonly type: 'question' } & AskedQuestion)
+  | ({ readonly type: 'question' } & OpenQuestion)
   | { readonly type: 'ticked'; readonly task: string }
   | {
       readonly type: 'task-ended';
@@ -184,5 +184,5 @@ export interface RunSummary extends Effort {
   /** Tasks that this run worked on or gave up. */
   readonly tasks: readonly TaskSummary[];
   /** Questions that no one has answered. */
-  readonly questions: readonly AskedQuestion[];
+  readonly questions: readonly OpenQuestion[];
 }

@@ -49,7 +49,7 @@ function planTasks(all: readonly PlanTaskView[], progress: ReadonlyMap<string, C
     if (wasApproved(progress.get(id)) || (parent !== undefined && approved.has(parent))) approved.add(id);
     if (parents.has(id) || cancelled === true || group === true) return [];
     const known = progress.get(id);
-    const isHeld = blocked === true && known?.last_outcome.endsWith('_blocked') !== true;
+    const isOnHold = blocked === true && known?.last_outcome.endsWith('_blocked') !== true;
     return {
       ...beginning(known),
       id,
@@ -58,7 +58,7 @@ function planTasks(all: readonly PlanTaskView[], progress: ReadonlyMap<string, C
       isDone: status === 'completed' || approved.has(id),
       isUnticked: status !== 'completed' && approved.has(id),
       isOptional: optional === true,
-      ...(isHeld && { hold: 'the plan marks it as blocked' }),
+      ...(isOnHold && { hold: 'the plan marks it as blocked' }),
       waitsFor: task.waits_for ?? [],
     };
   });
@@ -66,14 +66,14 @@ function planTasks(all: readonly PlanTaskView[], progress: ReadonlyMap<string, C
 
 function boardTask(task: ToolReply<'task-list'>['tasks'][number], known: Came | undefined): WorkTask {
   const { id, content, status, unresolved, reason } = task;
-  const isHeld = status === 'blocked' && known?.last_outcome.endsWith('_blocked') !== true;
+  const isOnHold = status === 'blocked' && known?.last_outcome.endsWith('_blocked') !== true;
   return {
     ...beginning(known),
     ...{ id, text: content, from: 'board' },
     isDone: status === 'completed' || status === 'cancelled' || wasApproved(known),
     isUnticked: false,
     isOptional: false,
-    ...(isHeld && { hold: `it is blocked${reason === undefined ? '' : `: ${reason}`}` }),
+    ...(isOnHold && { hold: `it is blocked${reason === undefined ? '' : `: ${reason}`}` }),
     waitsFor: unresolved.map((other) => other.id),
   };
 }

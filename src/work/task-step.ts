@@ -65,7 +65,7 @@ export function nextStep(
 }
 
 /** An open question of a task, with the command that answers it. */
-export interface AskedQuestion {
+export interface OpenQuestion {
   readonly session: string;
   readonly task: string;
   readonly question: string;
@@ -75,7 +75,7 @@ export interface AskedQuestion {
   readonly answerWith: string;
 }
 
-export function openQuestions(session: string, tasks: readonly WorkTask[]): AskedQuestion[] {
+export function openQuestions(session: string, tasks: readonly WorkTask[]): OpenQuestion[] {
   return tasks
     .filter(({ isDone }) => !isDone)
     .flatMap(({ id, questions }) =>
@@ -96,6 +96,6 @@ export function answerCommand(task: string, session?: string, question?: string)
 }
 
 /** Identifies a question within its session. */
-export function askedKey({ task, question }: AskedQuestion): string {
+export function openQuestionKey({ task, question }: OpenQuestion): string {
   return `${task}\n${questionKey(question)}`;
 }

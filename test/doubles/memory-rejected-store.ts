@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type {
   RejectedEntry,
   RejectedPage,
-  RejectedPageAsked,
+  RejectedPageRequest,
   RejectedStore,
   Rejection,
   WholeRejection,
@@ -31,7 +31,12 @@ export class MemoryRejectedStore implements RejectedStore {
     });
   }
 
-  async page({ limit, before = this.#lastId + 1, session, role }: RejectedPageAsked): Promise<RejectedPage> {
+  async page({
+    limit,
+    before = this.#lastId + 1,
+    session,
+    role,
+  }: RejectedPageRequest): Promise<RejectedPage> {
     const all = [...this.#kept]
       .filter(([, kept]) => session === undefined || kept.session === session)
       .filter(([, kept]) => role === undefined || kept.role === role)

@@ -261,7 +261,7 @@ describe('a hook never harms the agent', () => {
 
   it.skipIf(TMPFS_MISSING !== undefined)('on a full disk it ends in time without an answer', async () => {
     await using disk = await mountTmpfs();
-    await mkdir(join(disk.path, 'throughline', 'hooks', 'said'), { recursive: true });
+    await mkdir(join(disk.path, 'throughline', 'hooks', 'texts'), { recursive: true });
     await disk.fill();
     const stop = JSON.stringify({
       ...eventsNamed('claude', 'SubagentStop')[0],

@@ -7,7 +7,7 @@ import { FULL } from '../prompt/budget-cases.js';
 const ASKED = { session: 'demo', taskPrompt: 'Write the lexer of the parser', explain: true };
 
 /** Sections of which the state has nothing. */
-const OTHERS = ['answers', 'said', 'perhaps', 'decided', 'noted', 'unread'];
+const OTHERS = ['answers', 'perhaps', 'decided', 'noted', 'unread'];
 
 it.each([
   { ...ASKED, taskId: '1' },

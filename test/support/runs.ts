@@ -44,7 +44,7 @@ const runReply = z.strictObject({
       totals,
       active_task_id: z.string().nullable(),
       next_task_id: z.string().nullable(),
-      held: z.string().optional(),
+      why_none: z.string().optional(),
       drift: z.array(z.strictObject({ task: z.string(), kind: z.string(), message: z.string() })).optional(),
       problems: z.number(),
       guesses: z.number(),

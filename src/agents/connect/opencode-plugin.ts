@@ -58,7 +58,7 @@ export const Throughline = async ({ client, directory }) => {
     if (known.has(id)) return known.get(id);
     const reply = await client.session.get({ path: { id } }).catch(() => undefined);
     if (known.has(id)) return known.get(id);
-    const session = { parent: reply?.data?.parentID, turn: '', agent: undefined, again: false, said: { text: '' }, calls: [] };
+    const session = { parent: reply?.data?.parentID, turn: '', agent: undefined, again: false, message: { text: '' }, calls: [] };
     known.set(id, session);
     return session;
   }
@@ -87,8 +87,8 @@ export const Throughline = async ({ client, directory }) => {
   }
 
   /** Returns the request for an agent that is sent back. Without its name another agent would answer. */
-  function askedAgain(id, session, text) {
-    session.asked = text;
+  function requestAgain(id, session, text) {
+    session.request = text;
     return { path: { id }, body: { agent: session.agent, parts: [{ type: 'text', text }] } };
   }
 
@@ -98,17 +98,17 @@ export const Throughline = async ({ client, directory }) => {
    */
   async function turnEnded(id) {
     const session = known.get(id);
-    const { turn, last, said, parent } = session ?? {};
+    const { turn, last, message, parent } = session ?? {};
     const isDone = last?.finish && !['tool-calls', 'unknown'].includes(last.finish) && !last.error && !last.summary;
     if (!isDone || parent !== undefined || session.ended === turn) return;
     session.ended = turn;
     const { again } = await send('session.idle', id, {
       ...took(session),
-      last_assistant_message: said.messageID === last.id ? said.text : '',
+      last_assistant_message: message.messageID === last.id ? message.text : '',
     });
     // The user may have sent another prompt meanwhile.
     if (typeof again !== 'string' || session.turn !== turn || isEnding) return;
-    await client.session.promptAsync(askedAgain(id, session, again));
+    await client.session.promptAsync(requestAgain(id, session, again));
   }
 
   /** Handles the end of a sub-agent, before its caller reads the output: the answer to a second request is appended. */
@@ -116,12 +116,12 @@ export const Throughline = async ({ client, directory }) => {
     const { sessionId: id, background } = output?.metadata ?? {};
     const session = known.get(id);
     if (session === undefined || background) return;
-    const { said } = session;
-    const { again } = await send('subagent.stop', id, { ...took(session), last_assistant_message: said.text });
+    const { message } = session;
+    const { again } = await send('subagent.stop', id, { ...took(session), last_assistant_message: message.text });
     if (typeof again !== 'string') return;
-    await client.session.prompt(askedAgain(id, session, again));
-    const { text } = session.said;
-    if (session.said === said || text === '') return;
+    await client.session.prompt(requestAgain(id, session, again));
+    const { text } = session.message;
+    if (session.message === message || text === '') return;
     output.output += '\\n\\n' + text;
     await send('subagent.stop', id, { ...took(session), last_assistant_message: text });
   }
@@ -135,10 +135,10 @@ export const Throughline = async ({ client, directory }) => {
         .map((part) => part.text)
         .join('\\n');
       // A second request of ours is not a new turn.
-      session.again = session.asked !== undefined && session.asked === prompt;
-      if (!session.again) session.asked = undefined;
+      session.again = session.request !== undefined && session.request === prompt;
+      if (!session.again) session.request = undefined;
       const turn = messageID ?? message?.id ?? '';
-      Object.assign(session, { turn, agent: agent ?? message?.agent, said: { text: '' } });
+      Object.assign(session, { turn, agent: agent ?? message?.agent, message: { text: '' } });
       if (isNew && session.parent === undefined) await send('session.start', sessionID, { source: 'startup' });
       if (!session.again && session.parent === undefined) await send('chat.message', sessionID, { ...took(session), prompt });
     }),
@@ -162,9 +162,9 @@ export const Throughline = async ({ client, directory }) => {
     }),
     'experimental.text.complete': safe(async ({ sessionID, messageID }, { text }) => {
       const session = await about(sessionID);
-      const { said, last } = session;
+      const { message, last } = session;
       if (last?.id === messageID && last.summary) return;
-      session.said = { messageID, text: said.messageID === messageID ? said.text + '\\n' + text : text };
+      session.message = { messageID, text: message.messageID === messageID ? message.text + '\\n' + text : text };
       // Sends a result at once, because opencode does not wait for a hook at the end of a run.
       if (text.includes('{')) await send('experimental.text.complete', sessionID, { last_assistant_message: text });
     }),

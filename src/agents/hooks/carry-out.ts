@@ -51,7 +51,7 @@ export async function recordEvent(call: HookCall, tools: HookTools): Promise<Ans
       return () => beforeAgent(call, tools);
     case 'after-tool':
       return NOTHING;
-    case 'said':
+    case 'message':
       if (call.message !== undefined) state.remember(agentKey(call, tools), await tools.redact(call.message));
       return NOTHING;
     case 'text':
@@ -116,7 +116,7 @@ async function sessionStart(call: HookCall, tools: HookTools, client: Throughlin
   let reply = await compiled();
   if (reply.sequence === 0 && !tools.at.isPaused && (await openSession(tools, client)))
     reply = await compiled();
-  tools.state.remember(toldKey(call, tools), reply.prompt);
+  tools.state.remember(shownKey(call, tools), reply.prompt);
   tools.state.recall(conversationKey('missed', call, tools));
   const { isPaused, turns, lines } = tools.at;
   const wanted = isPaused ? PAUSED : turns === false || lines === false ? '' : LINES_WANTED;
@@ -237,10 +237,10 @@ async function linesFor(call: HookCall, tools: HookTools, client: ThroughlineCli
   const { facts, considered, learnings = [], prompt } = reply;
   const task = turnTask(tools.name, call.conversation);
   const words = new Map(considered.facts.map(({ id, words }) => [id, words.length]));
-  const key = toldKey(call, tools);
+  const key = shownKey(call, tools);
   const known = tools.state.recall(key) ?? '';
   const fitting = facts.filter((fact) => fact.taskId !== task && (words.get(fact.id) ?? 0) >= SHARED_WORDS);
-  const told = [
+  const candidates = [
     ...fitting.map((fact) => {
       const { taskId, ref, subject } = fact;
       const text = quoted(statementText(fact, taskId));
@@ -249,7 +249,7 @@ async function linesFor(call: HookCall, tools: HookTools, client: ThroughlineCli
     }),
     ...learnings.map(({ content }) => ({ text: quoted(content), from: '' })),
   ];
-  const lines = told
+  const lines = candidates
     .filter(({ text }) => !known.includes(text.slice(0, KNOWN_BY)))
     .map(({ text, from }) => `${text}${from}`);
   const shown = lines.slice(0, MAX_LINES - 1).map((line) => `- ${line}`);
@@ -265,8 +265,8 @@ function referenceIn(prompt: string, ref: string): string {
   return from < 0 ? ']' : prompt.slice(from + ref.length + 1, prompt.indexOf(']', from) + 1);
 }
 
-function toldKey(call: HookCall, tools: HookTools): string {
-  return `told ${agentKey(call, tools)}`;
+function shownKey(call: HookCall, tools: HookTools): string {
+  return `shown ${agentKey(call, tools)}`;
 }
 
 /** Returns the dispatch prompt of a task without the task itself; undefined if the session knows nothing about it. */

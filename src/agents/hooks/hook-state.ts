@@ -44,7 +44,7 @@ const MAX_LINE = 1000;
  * @param folder where it lies; made with the first thing that is kept
  */
 export function hookState(folder: string, log: (line: string) => void = () => {}) {
-  const texts = join(folder, 'hooks', 'said');
+  const texts = join(folder, 'hooks', 'texts');
   const turns = join(folder, 'hooks', 'turns');
   const peek = (key: string) => textIn(join(texts, keyOf(key)));
   const write = (key: string, text: string) => {

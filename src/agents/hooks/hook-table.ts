@@ -9,7 +9,7 @@ export type Moment =
   | 'prompt'
   | 'before-agent'
   | 'after-tool'
-  | 'said'
+  | 'message'
   | 'text'
   | 'agent-stop'
   | 'stop'
@@ -185,7 +185,7 @@ export const HOOK_CLIENTS = {
       { name: 'preToolUse', moment: 'before-agent', answer: 'input', matcher: 'Task' },
       { name: 'postToolUse', moment: 'after-tool' },
       { name: 'postToolUseFailure', moment: 'after-tool', failed: true },
-      { name: 'afterAgentResponse', moment: 'said', message: 'text' },
+      { name: 'afterAgentResponse', moment: 'message', message: 'text' },
       { name: 'subagentStop', moment: 'agent-stop', answer: 'again', message: 'summary' },
       { name: 'stop', moment: 'stop', answer: 'again' },
     ],

@@ -40,12 +40,12 @@ export async function turnResult(
   // The process that started the agent publishes its result.
   if (at.turns === false || (isMain && at.resultId !== undefined)) return undefined;
   const key = agentKey(call, tools);
-  const askedKey = `questions ${key}`;
+  const questionsKey = `questions ${key}`;
   const all = state.notes(key);
   // The result has told what the tools did.
   const isReported = all.some(({ reported }) => reported);
   const notes = isReported ? all.filter((note) => note.request !== undefined) : all;
-  const question = isMain ? state.recall(askedKey) : undefined;
+  const question = isMain ? state.recall(questionsKey) : undefined;
   const request = notes.find((note) => note.request !== undefined)?.request ?? '';
   const before = notes.find(({ tree }) => tree !== undefined)?.tree;
   const entries = notes.flatMap(({ entry }) => (entry === undefined ? [] : recorded(entry)));
@@ -64,7 +64,7 @@ export async function turnResult(
         : undefined,
   });
   if (turn === undefined) {
-    if (question !== undefined) state.remember(askedKey, question);
+    if (question !== undefined) state.remember(questionsKey, question);
     if (isReported) return undefined;
     const entry = {
       id: randomUUID(),
@@ -78,7 +78,7 @@ export async function turnResult(
     return undefined;
   }
   const { questions, options } = turn;
-  if (isMain && questions.length > 0) state.remember(askedKey, JSON.stringify({ questions, options }));
+  if (isMain && questions.length > 0) state.remember(questionsKey, JSON.stringify({ questions, options }));
   const task = namedTask(request) ?? turnTask(name, call.conversation);
   const shown = shownTo(agentOf(name, call.conversation), state);
   const by = isMain ? tools.person(call.directory) : undefined;

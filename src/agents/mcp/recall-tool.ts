@@ -67,9 +67,9 @@ async function compiled(
   );
 }
 
-export const noteTool: McpTool<'note'> = async ({ session: own, agent: by, client: connect }, given) => {
+export const noteTool: McpTool<'note'> = async ({ session: current, agent: by, client: connect }, given) => {
   const client = await connect();
-  const { session = own, ...input } = { ...given, ...statementElsewhere(given.id) };
+  const { session = current, ...input } = { ...given, ...statementElsewhere(given.id) };
   const content = () => needed(input, 'content', 'what to write down');
   switch (input.action) {
     case 'note':
@@ -101,8 +101,8 @@ export const noteTool: McpTool<'note'> = async ({ session: own, agent: by, clien
       return `Answered for task ${quoted(task)}: ${quoted(questions)} ${quoted(answer.answer)}`;
     }
     case 'facts': {
-      const asked = { session, kind: [...STATEMENT_KINDS], text: input.content, limit: MAX_STATEMENTS };
-      const { facts, total, learnings } = await client.tools.factFind(asked);
+      const filter = { session, kind: [...STATEMENT_KINDS], text: input.content, limit: MAX_STATEMENTS };
+      const { facts, total, learnings } = await client.tools.factFind(filter);
       const learned = (learnings?.newest ?? []).map(({ id, content }) => `${id}: ${quoted(content)}`);
       const title = learnings && `Learnings of the project, ${learned.length} of ${learnings.total}:`;
       const lines = [...facts.map(statementLine), ...(title === undefined ? [] : [title]), ...learned];

@@ -216,7 +216,7 @@ function planLines({ status: { run, tasks: results, degraded }, tasks, fault }: 
 
 /** Names the next plan task: a model with an empty board would stop. */
 function nextOf(
-  { active_task_id: active, next_task_id: next, held: whyNone }: NonNullable<RunStatusReply['run']>,
+  { active_task_id: active, next_task_id: next, why_none: whyNone }: NonNullable<RunStatusReply['run']>,
   tasks: readonly PlanTaskView[],
 ): string[] {
   const named = (id: string) => {

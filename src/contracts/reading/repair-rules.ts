@@ -9,7 +9,7 @@ const PATHS: ReadonlySet<string> = new Set(['files_modified', 'file']);
 /** Fields with a single value: several texts are ambiguous. */
 const ONE_ONLY: ReadonlySet<string> = new Set(['task_id', 'intent_id', 'result_id', 'file']);
 const PATH_NAMES = list('file, path, filepath, filename');
-const SAID_NAMES = list(
+const TEXT_NAMES = list(
   'message, description, text, summary, title, action, fix, suggestion, reason, detail',
 );
 
@@ -23,7 +23,7 @@ export function asText(value: unknown, field: string): string | undefined {
   if (!isObject(value)) return undefined;
   if (field === 'task_id') return textUnder(value, ['id']);
   const path = textUnder(value, PATH_NAMES);
-  const text = PATHS.has(field) ? undefined : textUnder(value, SAID_NAMES);
+  const text = PATHS.has(field) ? undefined : textUnder(value, TEXT_NAMES);
   return text === undefined || path === undefined ? (text ?? path) : `${path}: ${text}`;
 }
 
@@ -94,11 +94,11 @@ function artifactOf(item: unknown, group: string): unknown {
 }
 
 /** The field that holds the words of an item. */
-const SAID_BY: Readonly<Record<string, string>> = { issues: 'message', questions: 'text', artifacts: 'name' };
+const TEXT_AT: Readonly<Record<string, string>> = { issues: 'message', questions: 'text', artifacts: 'name' };
 
 /** Puts a lone text into the field of its object that holds words. */
 export function asObject(value: unknown, field: string): Json | undefined {
-  const name = SAID_BY[field];
+  const name = TEXT_AT[field];
   return name !== undefined && isText(value) ? { [name]: value } : undefined;
 }
 

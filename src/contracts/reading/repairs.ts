@@ -35,7 +35,7 @@ export interface Repair {
 /** Field of a result: the number of such lines, which are not in it. */
 export const LINES_LEFT_OUT = 'lines_left_out';
 
-const MAX_TOLD = 20;
+const MAX_REPAIRS = 20;
 const MAX_DETAIL = 120;
 /** The path of the whole result. */
 export const WHOLE = 'the body';
@@ -55,9 +55,9 @@ export class Repairs {
   /** Returns the first repairs and the number of the others. */
   report(): { readonly repairs: readonly Repair[]; readonly repairsOmitted: number } {
     const all = [...this.#noted.values()];
-    const first = all.slice(0, MAX_TOLD);
+    const first = all.slice(0, MAX_REPAIRS);
     const repairs = first.map(({ count, ...repair }) => (count > 1 ? { ...repair, count } : repair));
-    return { repairs, repairsOmitted: all.slice(MAX_TOLD).reduce((sum, { count }) => sum + count, 0) };
+    return { repairs, repairsOmitted: all.slice(MAX_REPAIRS).reduce((sum, { count }) => sum + count, 0) };
   }
 
   #add(repair: Repair & { count: number }): void {

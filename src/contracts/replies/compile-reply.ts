@@ -24,7 +24,7 @@ export type SectionReport = f.Output<typeof sectionReport>;
 /** The use of a prompt's budget. */
 export type BudgetReport = f.Output<typeof budgetReport>;
 
-export const saidFields = {
+export const contentFields = {
   subject: f.string('Subject of the fact.'),
   relation: f.string('Relation of subject and object.'),
   object: f.string('Object of the fact.'),
@@ -32,7 +32,7 @@ export const saidFields = {
   fix: f.string('Suggested fix of a finding.').exactOptional(),
 };
 const factFields = {
-  ...saidFields,
+  ...contentFields,
   taskId: f.string('Task of its result.'),
   id: f.string('Id of the fact, a hash of its text.'),
   ref: f.string('Id of the statement, such as M7; absent for other facts.').exactOptional(),
@@ -52,7 +52,7 @@ const fileFields = {
 const compiledFile = f.named('CompiledFile', 'A file that the task will likely touch.', fileFields);
 
 /** Why a fact is left out. */
-export const LEFT_OUT = ['rank', 'near-duplicate', 'one task', 'held', 'likely file', 'budget'] as const;
+export const LEFT_OUT = ['rank', 'near-duplicate', 'one task', 'reserved', 'likely file', 'budget'] as const;
 
 const consideredFact = f.named('ConsideredFact', 'A fact that was considered for a prompt.', {
   ...factFields,

@@ -62,7 +62,7 @@ export interface DispatchConsumption {
 export interface RejectedStore {
   put(rejected: Rejection): Promise<void>;
   /** Returns one page, newest first, without bodies. Takes constant time. */
-  page(query: RejectedPageAsked): Promise<RejectedPage>;
+  page(query: RejectedPageRequest): Promise<RejectedPage>;
   /** Returns one rejection with its body, or `undefined`. Throws `not_found` if a part of its body is gone. */
   get(id: number): Promise<WholeRejection | undefined>;
   /** Removes one; returns `false` if it does not exist. */
@@ -91,7 +91,7 @@ export interface RejectedSelection {
   readonly role?: Role;
 }
 
-export interface RejectedPageAsked extends RejectedSelection {
+export interface RejectedPageRequest extends RejectedSelection {
   readonly limit: number;
   /** Only rejections with lower ids. */
   readonly before?: number;

@@ -32,7 +32,7 @@ import {
  * thing. Precision comes before recall: a statement that is ended wrongly is worse than two side by side. So the older one
  * must be one sentence that uses the term as such, and everything that limits the new one must be in the old one too.
  */
-export interface SaidAbout {
+export interface Assertion {
   readonly text: string;
   readonly subject?: string | undefined;
 }
@@ -70,10 +70,10 @@ interface Denial {
 }
 
 /** Tells what a statement takes back: the term that it denies and an older one asserts; undefined if none. */
-export type TakesBack = (older: SaidAbout) => string | undefined;
+export type TakesBack = (older: Assertion) => string | undefined;
 
 /** Reads what a statement denies; undefined if it denies nothing. */
-export function takesBack(statement: SaidAbout): TakesBack | undefined {
+export function takesBack(statement: Assertion): TakesBack | undefined {
   const now = readable(statement.text);
   const byName = deniesByName(now, statement.subject);
   if (!REPLACES_UNNAMED.test(now)) return byName;
@@ -138,7 +138,7 @@ function readable(text: string): string {
  * True for statements about two things. A newer one about "lib" or the whole project is about every thing, one about "order
  * storage" is about "orders: they are stored in files".
  */
-function areApart(newer: string | undefined, { subject: older, text }: SaidAbout): boolean {
+function areApart(newer: string | undefined, { subject: older, text }: Assertion): boolean {
   if (newer === undefined || older === undefined) return false;
   const [ours, theirs] = [keysOf(newer), [...keysOf(older), ...keysOf(readable(text))]];
   if (ours.every((key) => GENERAL_SUBJECTS.has(key))) return false;

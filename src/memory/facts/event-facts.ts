@@ -74,17 +74,17 @@ export function factsToStore(
 ): Extraction & { readonly isComplete: boolean } {
   const { task_id: task, facts, artifacts } = result;
   const recorded = lengthOf(facts) + lengthOf(artifacts) === 0 ? NO_FACTS : ownFacts(result, task, role);
-  const own = recorded.filter((fact, at) => recorded.findIndex((other) => saysTheSame(other, fact)) === at);
+  const kept = recorded.filter((fact, at) => recorded.findIndex((other) => saysTheSame(other, fact)) === at);
   // Nearly all: running the rules would take ten times as long.
   const isPlain =
     DERIVED.every(
       (field) => result[field] === outcome[field] || isDeepStrictEqual(result[field], outcome[field]),
     ) && factsAtMost(result) <= MOST;
-  if (isPlain) return { facts: own, omitted: 0, isComplete: false };
+  if (isPlain) return { facts: kept, omitted: 0, isComplete: false };
   const all = rules.extract({ role, result } as RoleResult, task);
-  const derived = extractedFrom(FOLLOWING, role, task, outcome, own);
+  const derived = extractedFrom(FOLLOWING, role, task, outcome, kept);
   return isDeepStrictEqual(derived, all)
-    ? { facts: own, omitted: all.omitted, isComplete: false }
+    ? { facts: kept, omitted: all.omitted, isComplete: false }
     : { ...all, isComplete: true };
 }
 

@@ -143,9 +143,9 @@ export const EXTRACTION_RULES: readonly ExtractionRule[] = [
       const choices = sentencesOf(clipText(quoted(result.summary ?? ''), KEPT.fact.object)).filter(
         isOwnChoice,
       );
-      const isSaid =
+      const isKnown =
         choices.length === 0 || ownFacts(result, taskId, role).some(({ tags }) => tags.includes('decision'));
-      return isSaid ? [] : facts(task(taskId), RELATIONS.decided, choices.map(decided), ['decision']);
+      return isKnown ? [] : facts(task(taskId), RELATIONS.decided, choices.map(decided), ['decision']);
     },
   },
   {

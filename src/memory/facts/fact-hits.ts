@@ -28,7 +28,7 @@ const ONCE = saturation(1, 1);
 /** Minimum sum of word weights: more than one common word. Long queries need more, since they match by chance. */
 const ENOUGH = 0.6;
 /** For findings and conventions: missing one costs more than reading it. */
-const ENOUGH_HELD = 0.4;
+const ENOUGH_RESERVED = 0.4;
 const LEAST_SHARE = 0.25;
 const FILE = 1;
 const TASK_FILE = 0.5;
@@ -158,7 +158,7 @@ export class FactHits {
         if (entry.group !== 'files') raise(entry, worth);
         if (knownAs(entry.fact.subject) !== path) continue;
         for (const other of this.#index.ofTask(entry.fact.sourceTaskId))
-          if (isHeld(other)) raise(other, worth * TASK_FILE);
+          if (isReserved(other)) raise(other, worth * TASK_FILE);
       }
     }
   }
@@ -187,7 +187,7 @@ export class FactHits {
   }
 
   /** The task's own statements, and rules of its files, are relevant whatever their words. */
-  addOwn(entries: readonly IndexedFact[]): void {
+  addOfTask(entries: readonly IndexedFact[]): void {
     for (const entry of entries) this.#raise(this.#similar, entry, SIMILAR);
   }
 
@@ -205,10 +205,10 @@ export class FactHits {
       const text = this.#text[place] as number;
       const file = this.#file[place] as number;
       const similar = this.#similar[place] as number;
-      const enough = chance * (isHeld(entry) ? ENOUGH_HELD : ENOUGH);
+      const enough = chance * (isReserved(entry) ? ENOUGH_RESERVED : ENOUGH);
       const byWords = text >= enough ? text : 0;
       const sum = text + file + similar;
-      const isWeak = !isHeld(entry) && !this.#has(place, USEFUL | NEAR) && sum < LEAST_SHARE * best;
+      const isWeak = !isReserved(entry) && !this.#has(place, USEFUL | NEAR) && sum < LEAST_SHARE * best;
       if (isWeak || (byWords === 0 && file === 0 && similar === 0)) {
         faint.push(entry);
         continue;
@@ -218,7 +218,7 @@ export class FactHits {
       const speaks = sum * weightOf(entry);
       const words = text === 0 ? [] : group === 'files' ? this.#pathWords : this.#textWords;
       // Other findings of a busy file would take all places.
-      const isFree = !isHeld(entry) || because !== 'file' || this.#has(place, MEANT);
+      const isFree = !isReserved(entry) || because !== 'file' || this.#has(place, MEANT);
       found.push(new Candidate(entry, because, { score: speaks / (1 + speaks), isFree, words }));
     }
     return { found, faint: () => faint.map((entry) => ({ entry, value: this.#sumOf(entry) })) };
@@ -262,6 +262,6 @@ function weightOf({ fact, group, isBare }: IndexedFact): number {
   return GROUP_WEIGHTS[group] * severity * (ORIGIN_WEIGHTS[rankOf(fact)] ?? 1);
 }
 
-export function isHeld({ group }: IndexedFact): boolean {
+export function isReserved({ group }: IndexedFact): boolean {
   return group === 'findings' || group === 'conventions';
 }

@@ -4,7 +4,7 @@ import { insertSorted } from '../../shared/collections.js';
 import type { CoveringTask } from '../search/covering-work.js';
 import { BUSY, endOf, fileClass, isNamed, knownAs, queryPaths } from '../search/path-table.js';
 import { queryTokens } from '../search/tokens.js';
-import { Candidate, FactHits, isHeld, type Lead, type RatedFact } from './fact-hits.js';
+import { Candidate, FactHits, isReserved, type Lead, type RatedFact } from './fact-hits.js';
 import type { FactIndex, IndexedFact } from './fact-index.js';
 import type { ISessionFactStore } from './fact-store.js';
 import {
@@ -29,7 +29,7 @@ import {
  * A rare word counts 1, a common one less; the sum of evidence is multiplied by the weight of the group. See
  * docs/contributing/benchmarks.md for quality figures and their measurement.
  */
-export interface FactsAsked {
+export interface RankingQuery {
   readonly text: string;
   /** Its facts are left out, since its own ledger shows them. */
   readonly taskId: string;
@@ -65,12 +65,12 @@ const SPOKEN = 10;
 const SHORT_QUERY = 25;
 
 /** Selects facts. The same facts and request give the same answer, whatever the order in which facts arrived. */
-export function rankFacts(store: ISessionFactStore, query: FactsAsked): FactRanking {
+export function rankFacts(store: ISessionFactStore, query: RankingQuery): FactRanking {
   const index = store.index();
   const { maxFacts = Number.POSITIVE_INFINITY, room = Number.POSITIVE_INFINITY, work } = query;
   const withChanges = !query.besideLedger || query.tags !== undefined;
-  const isAsked = (entry: IndexedFact) =>
-    !(entry.isSummary && isSaidToFail(entry, index)) &&
+  const isCandidate = (entry: IndexedFact) =>
+    !(entry.isSummary && repeatsAttempt(entry, index)) &&
     !isElsewhere(entry.fact, query.here ?? {}) &&
     !(query.withoutNotes && entry.fact.note !== undefined) &&
     // The prompt of a task has the answers to its questions.
@@ -86,11 +86,11 @@ export function rankFacts(store: ISessionFactStore, query: FactsAsked): FactRank
   hits.addSimilar(query.similar);
   const useful = new Map(work?.map(({ task, use }) => [task, use]));
   hits.addWork(useful);
-  hits.addOwn(index.ofTask(query.taskId).filter(isAsked));
+  hits.addOfTask(index.ofTask(query.taskId).filter(isCandidate));
   const isRuleHere = ({ group, fact }: IndexedFact) =>
     group === 'conventions' && isAtHand(fact, query.here ?? {});
-  hits.addOwn([...index.lasting.newestFirst()].filter((entry) => isRuleHere(entry) && isAsked(entry)));
-  if (query.closeness !== undefined) hits.addNear(nearest(index, query.closeness, isAsked));
+  hits.addOfTask([...index.lasting.newestFirst()].filter((entry) => isRuleHere(entry) && isCandidate(entry)));
+  if (query.closeness !== undefined) hits.addNear(nearest(index, query.closeness, isCandidate));
   const chance = Math.max(1, Math.sqrt(words.length / SHORT_QUERY));
   const { found, faint } = hits.found(chance);
   let spoken = 0;
@@ -104,11 +104,11 @@ export function rankFacts(store: ISessionFactStore, query: FactsAsked): FactRank
     return because === 'words' && spoken <= SPOKEN;
   };
   const candidates = found
-    .filter(({ entry }) => isAsked(entry))
+    .filter(({ entry }) => isCandidate(entry))
     .sort(byWorth)
     .filter(isUseful);
   const choice = new FactChoice({ maxFacts, room }, candidates, new Set(query.files));
-  const isAllowed = (entry: IndexedFact) => !(query.besideLedger && entry.isDull) && isAsked(entry);
+  const isAllowed = (entry: IndexedFact) => !(query.besideLedger && entry.isDull) && isCandidate(entry);
   if (query.byRecency && !choice.isFull) {
     // Least informative facts last.
     const newest = [false, true].map((isDull) => index.byAge(isDull).newestFirst());
@@ -130,8 +130,8 @@ const MAX_COMPARED = 5000;
 
 function nearest(
   index: FactIndex,
-  closeness: NonNullable<FactsAsked['closeness']>,
-  isAsked: (entry: IndexedFact) => boolean,
+  closeness: NonNullable<RankingQuery['closeness']>,
+  isCandidate: (entry: IndexedFact) => boolean,
 ): RatedFact[] {
   const near = new Map<FactGroup, RatedFact[]>();
   let compared = 0;
@@ -142,7 +142,7 @@ function nearest(
     compared += 1;
     if (compared > MAX_COMPARED) break;
     const likeness = closeness(entry.meant);
-    if (likeness < NEAR || !isAsked(entry)) continue;
+    if (likeness < NEAR || !isCandidate(entry)) continue;
     const known = near.get(group) ?? [];
     near.set(group, known);
     insertSorted(known, { entry, value: likeness }, most, (one, other) => one.value > other.value);
@@ -162,7 +162,7 @@ const ORIGIN_SHARES = [1 / DEPTH, 0.5 / DEPTH, 0];
 function lastingFirst(
   { lasting }: FactIndex,
   faint: readonly RatedFact[],
-  closeness: FactsAsked['closeness'],
+  closeness: RankingQuery['closeness'],
 ): IndexedFact[] {
   const entries = [...lasting.newestFirst()];
   const sums = new Map(faint.map(({ entry, value }) => [entry, value]));
@@ -197,7 +197,7 @@ function ranksOf(
 }
 
 /** Returns the files whose facts matter, best first: those that the task names, likely ones. */
-function leadsFrom({ text, files }: FactsAsked, index: FactIndex): Lead[] {
+function leadsFrom({ text, files }: RankingQuery, index: FactIndex): Lead[] {
   const words = queryPaths(text);
   const found = words.flatMap((path) => endOf(path, (end) => index.ofFile(end).length > 0) ?? []);
   const meant = new Set([...found, ...files.filter((path) => isNamed(path, words))]);
@@ -225,7 +225,7 @@ function isAttempt({ fact, isOfTask }: IndexedFact): boolean {
 }
 
 /** True for a summary that stands as a failed attempt already. */
-function isSaidToFail({ fact }: IndexedFact, index: FactIndex): boolean {
+function repeatsAttempt({ fact }: IndexedFact, index: FactIndex): boolean {
   return index
     .ofTask(fact.sourceTaskId)
     .some((other) => isAttempt(other) && fact.object.endsWith(other.fact.object));
@@ -239,7 +239,7 @@ function says({ isSummary, fact: summary }: IndexedFact, { object }: SessionFact
 /** The first places balance kinds and tasks; later ones are ordered by score alone. */
 export const PLACES = 10;
 /** Share of the first places reserved for open findings and conventions. */
-const HELD_SHARE = 0.3;
+const RESERVED_SHARE = 0.3;
 /** Share of the first places that one task may take while others have candidates. */
 const TASK_SHARE = 0.5;
 const CONSIDERED = 30;
@@ -276,7 +276,7 @@ class FactChoice {
       if (group === 'files' && files.has(knownAs(fact.subject))) candidate.left = 'likely file';
     }
     const first = Math.min(PLACES, most);
-    this.#take(Math.ceil(HELD_SHARE * first), ({ entry }) => isHeld(entry));
+    this.#take(Math.ceil(RESERVED_SHARE * first), ({ entry }) => isReserved(entry));
     const isConvention = ({ entry }: Candidate) => entry.group === 'conventions';
     if (!this.#chosen.some(isConvention))
       this.#take(
@@ -287,7 +287,7 @@ class FactChoice {
     const byTask = new Map<string, number>();
     const share = Math.max(1, Math.floor(TASK_SHARE * open));
     this.#take(first, (candidate) => {
-      if (!candidate.isFree) candidate.left = 'held';
+      if (!candidate.isFree) candidate.left = 'reserved';
       if (!candidate.isFree) return false;
       const task = candidate.entry.fact.sourceTaskId;
       const taken = byTask.get(task) ?? 0;
@@ -315,7 +315,7 @@ class FactChoice {
 
   /** Adds up to `most` new facts: those with some relevance first, then the newest. */
   fill({ index, faint, newest, isAllowed, because }: Filling, most: number): void {
-    const known = this.#candidates.filter((candidate) => candidate.isChosen || isSaid(candidate));
+    const known = this.#candidates.filter((candidate) => candidate.isChosen || isRepeat(candidate));
     const places = Math.min(most, this.#most - this.#chosen.length);
     if (places <= 0) return;
     const sayings = new Set(this.#chosen.map(({ entry }) => entry.saying));
@@ -343,7 +343,7 @@ class FactChoice {
   }
 
   facts(): Pick<FactRanking, 'chosen' | 'cut' | 'rest'> {
-    const isCut = (candidate: Candidate) => candidate.isFree && !candidate.isChosen && !isSaid(candidate);
+    const isCut = (candidate: Candidate) => candidate.isFree && !candidate.isChosen && !isRepeat(candidate);
     const cut = this.#isCut ? this.#candidates.filter(isCut).map(({ entry }) => entry) : [];
     const chosen = this.#chosen;
     const best = [chosen.slice(0, PLACES), chosen.slice(PLACES)].flatMap((some) => some.sort(byWorth));
@@ -365,7 +365,7 @@ class FactChoice {
   #take(most: number, isWanted: (candidate: Candidate) => boolean): void {
     for (const candidate of this.#candidates) {
       if (this.#chosen.length >= most || this.isFull) return;
-      if (candidate.isChosen || isSaid(candidate)) continue;
+      if (candidate.isChosen || isRepeat(candidate)) continue;
       const compared = this.#chosen.slice(0, COMPARED);
       const other = compared.find(({ entry }) => saySame(candidate.entry, entry));
       if (other !== undefined) {
@@ -382,7 +382,7 @@ class FactChoice {
 }
 
 /** True if another item says it already. */
-function isSaid({ left }: Candidate): boolean {
+function isRepeat({ left }: Candidate): boolean {
   return left === 'near-duplicate' || left === 'likely file';
 }
 

@@ -9,13 +9,13 @@ import { mentionsIn } from '../search/tokens.js';
 import { isDoneBy, neededWords, type WorkDone, wordsOf, workDone } from './done-work.js';
 import { FactIndex } from './fact-index.js';
 import {
-  askedIn,
   bytesOfFact,
   type DispatchOrigin,
   isSameScope,
   MOST_VALUE,
   OPEN_VALUE,
   outranks,
+  questionPrefix,
   type Restored,
   type SessionFact,
   type SessionFactTag,
@@ -94,11 +94,11 @@ export class InMemorySessionFactStore {
   add(facts: readonly SessionFact[]): void {
     for (const fact of facts) if (isOnBranch(fact)) this.#branches.set(fact.sourceSequence, fact.object);
     // Saying again what holds changes nothing, not its date or its origin.
-    const again = new Set(facts.flatMap((fact) => this.#saidBefore(fact) ?? []));
+    const again = new Set(facts.flatMap((fact) => this.#earlierStatement(fact) ?? []));
     for (const fact of facts) {
-      if (this.#holds(fact) || this.#saidBefore(fact) !== undefined) continue;
+      if (this.#holds(fact) || this.#earlierStatement(fact) !== undefined) continue;
       const retracted = this.#retractionOf(fact);
-      const closer = retracted === undefined ? (this.#endBySaid(fact) ?? this.#closerOf(fact)) : undefined;
+      const closer = retracted === undefined ? (this.#endByCommand(fact) ?? this.#closerOf(fact)) : undefined;
       this.#put(retracted ?? (closer === undefined ? fact : closed(fact, closer)));
       if (!endsWithTask(fact)) this.#closeGroup(retracted ?? fact, again);
       if (isOutcome(fact)) this.#closeOpen(fact);
@@ -120,7 +120,7 @@ export class InMemorySessionFactStore {
   #unite(ended: string): void {
     for (const saying of this.#sayings) {
       const { fact } = saying;
-      if (!isSaid(fact) && fact.retracted === undefined)
+      if (!isFromCommand(fact) && fact.retracted === undefined)
         for (const { id, ...how } of fact.ends ?? []) this.end(id, closingFor(fact, how));
       if (fact.ref === undefined || `branch:${this.#branchOf(fact).branch}` !== ended) continue;
       const closer = this.#closerOf(fact);
@@ -130,11 +130,11 @@ export class InMemorySessionFactStore {
   }
 
   /** Returns the branch on which a fact was said, and the fact that it has been merged or deleted since. */
-  #branchOf({ sourceSequence: said }: SessionFact, branch = this.#branches.get(said)) {
+  #branchOf({ sourceSequence: sequence }: SessionFact, branch = this.#branches.get(sequence)) {
     const ends = this.#groups.get(
       groupName({ subject: `branch:${branch}`, relation: RELATIONS.branchEnded }),
     );
-    return { branch, end: ends?.find(({ fact }) => fact.sourceSequence > said)?.fact };
+    return { branch, end: ends?.find(({ fact }) => fact.sourceSequence > sequence)?.fact };
   }
 
   /** Returns the branch that a fact was said on, unless others begin at it, or it has been merged or deleted since. */
@@ -165,7 +165,7 @@ export class InMemorySessionFactStore {
     for (const saying of this.#alike(fact)) {
       const { fact: stored } = saying;
       if (!saysTheSame(stored, fact) && (given.agent || stored.validTo !== undefined)) continue;
-      if (saysTheSame(stored, fact)) noteOrAnswer = saidIn(stored, instead);
+      if (saysTheSame(stored, fact)) noteOrAnswer = commandFields(stored, instead);
       saying.fact = retracted(stored, by);
       this.#hasRetracted = true;
       if (stored.validTo === undefined) this.#invalid(stored);
@@ -187,10 +187,10 @@ export class InMemorySessionFactStore {
     const ends = this.answersInstead(fact.ref).flatMap(({ ref = '' }) => this.#refs.get(ref) ?? []);
     for (const saying of this.#groups.get(groupName(fact)) ?? []) {
       const { fact: stored } = saying;
-      const isOwn = isOf(stored);
-      if (isOwn && isRemoved(stored))
+      const isSameSource = isOf(stored);
+      if (isSameSource && isRemoved(stored))
         for (const { id, ...ended } of stored.ends ?? []) this.end(id, closingFor(stored, ended));
-      if (isOwn && stored.corrects === fact.id) ends.push(saying);
+      if (isSameSource && stored.corrects === fact.id) ends.push(saying);
     }
     for (const saying of ends) {
       const { restored: _, ...other } = saying.fact;
@@ -361,12 +361,12 @@ export class InMemorySessionFactStore {
   }
 
   asking(task: string): readonly string[] {
-    const asked = this.#groups.get(groupName({ subject: `task:${task}`, relation: RELATIONS.asks })) ?? [];
-    return asked.flatMap(({ fact }) => (fact.validTo === undefined && isQuestion(fact) ? fact.object : []));
+    const group = this.#groups.get(groupName({ subject: `task:${task}`, relation: RELATIONS.asks })) ?? [];
+    return group.flatMap(({ fact }) => (fact.validTo === undefined && isQuestion(fact) ? fact.object : []));
   }
 
   /** Returns the open questions of conversations, the newest first. */
-  askedInTurns(): readonly SessionFact[] {
+  questionsOfTurns(): readonly SessionFact[] {
     const isOpen = ({ fact }: Saying) =>
       fact.validTo === undefined && fact.history === undefined && kindOf(fact.sourceRole).part === 'note';
     const open = inOrder([...this.#questions].filter(isOpen));
@@ -381,7 +381,7 @@ export class InMemorySessionFactStore {
     return this.#sayings.size - this.#statements.size;
   }
 
-  saidSize(): number {
+  statementCount(): number {
     return this.#statements.size;
   }
 
@@ -453,15 +453,15 @@ export class InMemorySessionFactStore {
   }
 
   /** Returns the statement that says the same, holds, and is of the same rank or above. */
-  #saidBefore(fact: SessionFact): Saying | undefined {
-    const isAsked = isQuestion(fact);
-    if (fact.ref === undefined || (endsWithTask(fact) && !isAsked) || isAction(fact)) return undefined;
+  #earlierStatement(fact: SessionFact): Saying | undefined {
+    const asks = isQuestion(fact);
+    if (fact.ref === undefined || (endsWithTask(fact) && !asks) || isAction(fact)) return undefined;
     return this.#texts
       .get(textOf(fact))
       ?.find(
         ({ fact: older }) =>
           older.validTo === undefined &&
-          (!isAsked || older.sourceTaskId === fact.sourceTaskId) &&
+          (!asks || older.sourceTaskId === fact.sourceTaskId) &&
           older.sourceSequence < fact.sourceSequence &&
           older.history === fact.history &&
           !outranks(fact, older) &&
@@ -488,7 +488,7 @@ export class InMemorySessionFactStore {
   }
 
   /** Returns how the statement of a command ends this one: its answer, or a note that ends it. */
-  #endBySaid(fact: SessionFact): Closing | undefined {
+  #endByCommand(fact: SessionFact): Closing | undefined {
     for (const { fact: statement } of this.#statements) {
       if (statement.retracted !== undefined || isRemoved(statement)) continue;
       const { id, ...ended } = statement.ends?.find(({ id }) => id === fact.ref) ?? {};
@@ -586,7 +586,7 @@ export class InMemorySessionFactStore {
     const saying = { fact, actionWords };
     this.#sayings.add(saying);
     if (isOnBranch(fact)) this.#branches.set(fact.sourceSequence, fact.object);
-    if (isSaid(fact)) this.#statements.add(saying);
+    if (isFromCommand(fact)) this.#statements.add(saying);
     else this.#bytes += bytesOfFact(fact);
     if (fact.retracted !== undefined) this.#hasRetracted = true;
     if (fact.validTo === undefined) this.#opened(fact);
@@ -727,8 +727,8 @@ function endsOpen(outcome: SessionFact, fact: SessionFact): boolean {
   const { part } = kindOf(outcome.sourceRole);
   const isReview = part === 'review';
   const isApproval = isReview && outcome.object === 'approved';
-  const isOwn = outcome.sourceSequence === fact.sourceSequence;
-  if (outcome.sourceSequence < fact.sourceSequence || (isOwn && !(isApproval && !isSuggestion(fact))))
+  const isSameResult = outcome.sourceSequence === fact.sourceSequence;
+  if (outcome.sourceSequence < fact.sourceSequence || (isSameResult && !(isApproval && !isSuggestion(fact))))
     return false;
   // Another turn leaves open what the one before left open.
   if (part === 'note') return false;
@@ -779,20 +779,20 @@ function isFinding({ relation }: SessionFact): boolean {
   return relation === 'must_fix' || relation === 'issue';
 }
 
-function isSaid({ note, answer }: SessionFact): boolean {
+function isFromCommand({ note, answer }: SessionFact): boolean {
   return note !== undefined || answer !== undefined;
 }
 
-function saidIn(
+function commandFields(
   { note, answer }: SessionFact,
   instead: SessionFact | undefined,
 ): Pick<SessionFact, 'note' | 'answer'> {
   const object = instead?.object ?? '';
-  const asked = askedIn(answer);
+  const prefix = questionPrefix(answer);
   return {
     ...(note && { note: { ...note, content: object } }),
     ...(answer && {
-      answer: { ...answer, answer: object.startsWith(asked) ? object.slice(asked.length) : object },
+      answer: { ...answer, answer: object.startsWith(prefix) ? object.slice(prefix.length) : object },
     }),
   };
 }

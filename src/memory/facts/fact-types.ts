@@ -53,7 +53,7 @@ export function turnOf(task: string, sequence: number): string {
 }
 
 /** Returns how the fact of an answer begins: with its questions. Empty for another fact. */
-export function askedIn(answer: SessionFact['answer']): string {
+export function questionPrefix(answer: SessionFact['answer']): string {
   return answer === undefined ? '' : `${quoted(answer.questions.join(' '))} `;
 }
 
@@ -62,7 +62,7 @@ export function rankOf({ origin = 'agent' }: Pick<RecordedFact, 'origin'>): numb
 }
 
 /** Returns why an agent may not change a fact: a person or the user said it, or a person withdrew it. */
-export function heldFrom(
+export function refusalOf(
   person: true | undefined,
   { id, ref = id, origin, retracted }: SessionFact,
 ): string | undefined {
@@ -125,7 +125,7 @@ export interface RankedFact {
 
 export interface WeighedFact extends RankedFact {
   readonly because: 'words' | 'file' | 'similar' | 'meaning' | 'recent';
-  readonly left?: 'rank' | 'near-duplicate' | 'one task' | 'held' | 'likely file' | undefined;
+  readonly left?: 'rank' | 'near-duplicate' | 'one task' | 'reserved' | 'likely file' | undefined;
   readonly duplicateOf?: string | undefined;
 }
 
@@ -191,7 +191,7 @@ export function recordedFact(
 export const OPEN_VALUE = 2;
 export const MOST_VALUE = 7;
 /** Value of an open rule, and of the word of a person or user. */
-const HELD_VALUE = 8;
+const RESERVED_VALUE = 8;
 
 const OPEN_VALUES: Readonly<Record<FactGroup, number>> = {
   // Past results keep files and summaries too.
@@ -201,7 +201,7 @@ const OPEN_VALUES: Readonly<Record<FactGroup, number>> = {
   facts: 6,
   tests: 6,
   decisions: MOST_VALUE,
-  conventions: HELD_VALUE,
+  conventions: RESERVED_VALUE,
   findings: MOST_VALUE,
 };
 
@@ -212,7 +212,7 @@ export function worthOf(fact: SessionFact): number {
   const group = groupOf(fact);
   const isCheap = isBare(fact) || group === 'files';
   if (fact.validTo !== undefined) return isCheap ? 0 : 1;
-  if (fact.origin !== undefined) return HELD_VALUE;
+  if (fact.origin !== undefined) return RESERVED_VALUE;
   return isBare(fact) ? OPEN_VALUE + 1 : OPEN_VALUES[group];
 }
 
@@ -232,7 +232,7 @@ export const FACT_GROUPS = [
 ] as const;
 export type FactGroup = (typeof FACT_GROUPS)[number];
 
-interface Told {
+interface RelationAndTags {
   readonly relation: string;
   readonly tags: readonly FactTag[];
 }
@@ -242,7 +242,7 @@ const OUTCOMES: ReadonlySet<string> = new Set(ROLES.flatMap((role) => kindOf(rol
 const SUMMARIES: ReadonlySet<string> = new Set(ROLES.map((role) => kindOf(role).relations.summary));
 
 /** Returns the group of a fact, by its relation and, for explicit facts, its tags. */
-export function groupOf({ relation, tags }: Told): FactGroup {
+export function groupOf({ relation, tags }: RelationAndTags): FactGroup {
   switch (relation) {
     case RELATIONS.requiredFix:
     case RELATIONS.issue:
@@ -265,7 +265,7 @@ export function groupOf({ relation, tags }: Told): FactGroup {
 }
 
 /** True for a fact that only states success or an outcome: a verdict, a passing test, a review that says "Good now." */
-export function isBare({ relation, tags, object }: Told & { readonly object: string }): boolean {
+export function isBare({ relation, tags, object }: RelationAndTags & { readonly object: string }): boolean {
   if (REVIEW_SUMMARIES.has(relation))
     return object.split(/\s+/, BARE_WORDS).length < BARE_WORDS && !NAMES.test(object);
   return (
@@ -284,7 +284,7 @@ const LASTING: ReadonlySet<FactGroup> = new Set(['decisions', 'conventions', 'fa
 /** A definition can be found in the code, and a question concerns its own task. */
 const PASSING: ReadonlySet<string> = new Set([RELATIONS.defined, RELATIONS.asks]);
 
-export function isLasting(fact: Told & { readonly object: string }): boolean {
+export function isLasting(fact: RelationAndTags & { readonly object: string }): boolean {
   return LASTING.has(groupOf(fact)) && !PASSING.has(fact.relation) && !isBare(fact);
 }
 
@@ -295,7 +295,7 @@ const REVIEW_SUMMARIES: ReadonlySet<string> = new Set(
 const BARE_WORDS = 5;
 const NAMES = /\d|[\w)][./_:(]\w|`/;
 
-export function isSummary({ relation }: Pick<Told, 'relation'>): boolean {
+export function isSummary({ relation }: Pick<RelationAndTags, 'relation'>): boolean {
   return SUMMARIES.has(relation);
 }
 

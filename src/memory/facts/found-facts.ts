@@ -65,11 +65,11 @@ function filterOf(args: ToolArguments<'fact-find'>): (fact: SessionFact) => bool
     (subject === undefined || fact.subject === subject) &&
     (relation === undefined || relation.includes(fact.relation)) &&
     (tag === undefined || tag.some((wanted) => fact.tags.includes(wanted))) &&
-    (by === undefined || saidBy(fact)?.toLowerCase() === by.toLowerCase()) &&
+    (by === undefined || personOf(fact)?.toLowerCase() === by.toLowerCase()) &&
     holds(fact, text);
 }
 
-function saidBy({ by, answer }: SessionFact): string | undefined {
+function personOf({ by, answer }: SessionFact): string | undefined {
   return by ?? answer?.by;
 }
 
@@ -77,7 +77,7 @@ function holds(fact: SessionFact, text: string): boolean {
   if (text.length >= SHORTEST_ID && fact.id.startsWith(text)) return true;
   if (fact.ref?.toLowerCase() === text) return true;
   const { subject, relation, object, fix = '' } = fact;
-  const factText = `${subject} ${relation} ${object} ${fix} ${saidBy(fact) ?? ''}`.toLowerCase();
+  const factText = `${subject} ${relation} ${object} ${fix} ${personOf(fact) ?? ''}`.toLowerCase();
   return text.split(/\s+/).every((word) => factText.includes(word));
 }
 
@@ -128,7 +128,7 @@ function kindOf(fact: SessionFact): StatementKind | undefined {
 export function foundFact(fact: SessionFact): FoundFact {
   const { subject, relation, object, severity, fix, confidence, history, closedBy, validTo } = fact;
   const { retracted, corrects, ref, origin, ended, scope } = fact;
-  const by = saidBy(fact);
+  const by = personOf(fact);
   return {
     ...{ id: fact.id, subject, relation, object },
     ...defined({ severity, fix }),

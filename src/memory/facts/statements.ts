@@ -4,7 +4,7 @@ import { RELATIONS } from '../../contracts/relations.js';
 import type { FactRecorded } from '../../contracts/session-events.js';
 import { clipText, quoted } from '../../shared/text.js';
 import { ANSWERED } from '../../shared/wire-words.js';
-import { type SaidAbout, type TakesBack, takesBack } from './contrast.js';
+import { type Assertion, type TakesBack, takesBack } from './contrast.js';
 import { plainFacts, statingFacts } from './event-facts.js';
 import {
   factId,
@@ -74,7 +74,7 @@ function denying(fact: RecordedFact): TakesBack | undefined {
   return DENIABLE.has(statementKind(fact)) ? takesBack(aboutOf(fact)) : undefined;
 }
 
-function aboutOf({ subject, object }: RecordedFact): SaidAbout {
+function aboutOf({ subject, object }: RecordedFact): Assertion {
   return subject.startsWith('task:') ? { text: object } : { text: object, subject };
 }
 

@@ -226,7 +226,7 @@ export const NO_LEARNINGS: LearningsInPrompt = {
 export function formatRelevantLearnings({ method, ranked, total }: LearningsInPrompt, isScored = false) {
   if (ranked.length === 0) return '';
   const title = method === 'recency' ? 'Recent' : 'Relevant';
-  const lines = ranked.map((each) => formatLearning(each, isScored));
+  const lines = ranked.map((entry) => formatLearning(entry, isScored));
   return [`${title} learnings (${ranked.length}/${total}):`, ...lines].join('\n');
 }
 

@@ -195,7 +195,7 @@ const CAPITAL_HINT = byFirstSign(HINTS.filter((hint) => /^[A-Z]/.test(hint)));
 /** By the text that they need, which to look for costs less than the expression. */
 const RARE = [...new Set(PATTERNS.flatMap(({ needs }) => needs ?? []))].map((needs) => ({
   needs,
-  hint: byFirstSign(PATTERNS.filter((each) => each.needs === needs).map(({ hint }) => hint)),
+  hint: byFirstSign(PATTERNS.filter((pattern) => pattern.needs === needs).map(({ hint }) => hint)),
 }));
 
 /** Combines hints, grouped by their first sign, which makes matching fast. */

@@ -49,13 +49,13 @@ interface Candidate {
  * more than its files, which the prompt lists, and is not related.
  *
  * @param text the asked task in words
- * @param isTold true if there is a line for the task
+ * @param hasLine true if there is a line for the task
  */
 export function coveringTasks(
   past: PastResults,
   likely: readonly Pick<LikelyFile, 'path' | 'score'>[],
   text: string,
-  isTold: (task: string) => boolean,
+  hasLine: (task: string) => boolean,
 ): CoveringTask[] {
   const { paths, classes } = past.paths;
   /** By path number: the chance that the task touches the file, and that of it which no chosen task covers. */
@@ -70,7 +70,7 @@ export function coveringTasks(
   const candidates = candidatesOf(past, worth).flatMap((candidate) => {
     const { task, tokens, files } = candidate;
     const words = tokens.reduce((sum, word) => sum + (telling.get(word) ?? 0), 0);
-    if ((words === 0 && !files.some((file) => named.has(file))) || !isTold(task)) return [];
+    if ((words === 0 && !files.some((file) => named.has(file))) || !hasLine(task)) return [];
     const use = useOf(files, worth, words);
     return [{ ...candidate, use, more: use }];
   });

@@ -289,7 +289,7 @@ const HALF_LIFE = 600;
 export function similarResults(past: PastResults, queryTokens: readonly string[]) {
   const { rows, holders } = past;
   const { classes } = past.paths;
-  const { weights, places, askedWeights, askedWeight, words } = weighed(past, queryTokens);
+  const { weights, places, queryWeights, queryWeight, words } = weighed(past, queryTokens);
   const similar: SimilarResult[] = [];
   /** By the bit mask of touched classes: number of results, then of those with each word. */
   const counts = new Map<number, Uint32Array>();
@@ -311,11 +311,11 @@ export function similarResults(past: PastResults, queryTokens: readonly string[]
       weight += weights[word] as number;
       const place = places[word] as number;
       if (place === 0) continue;
-      common += askedWeights[place] as number;
+      common += queryWeights[place] as number;
       count[place] = (count[place] as number) + 1;
     }
     if (common === 0) continue;
-    const likeness = common / Math.sqrt(askedWeight * weight);
+    const likeness = common / Math.sqrt(queryWeight * weight);
     const similarity = likeness * 0.5 ** ((rows.length - index) / HALF_LIFE);
     // A newer one of the same similarity comes first.
     insertSorted(
@@ -351,15 +351,15 @@ function weighed(past: PastResults, queryTokens: readonly string[]) {
   /** By word number: the word's position in the query from 1, 0 for others. */
   const places = new Int32Array(holders.length);
   const words: number[] = [];
-  const askedWeights = [0];
-  let askedWeight = 0;
+  const queryWeights = [0];
+  let queryWeight = 0;
   for (const token of queryTokens) {
     const word = past.wordOf(token);
     const weight = weightOf(word === undefined ? 0 : (holders[word] ?? 0));
-    askedWeight += weight;
+    queryWeight += weight;
     if (word === undefined) continue;
     places[word] = words.push(word);
-    askedWeights.push(weight);
+    queryWeights.push(weight);
   }
-  return { weights, places, words, askedWeights, askedWeight };
+  return { weights, places, words, queryWeights, queryWeight };
 }

@@ -26,9 +26,9 @@ const SAYS: ReadonlySet<string> = new Set([
  * @param kept texts that stay as they are
  */
 export function overwriting(text: string, mark: string, kept: readonly string[] = []): Overwrite {
-  const [asked = '', said] = text.split(BY_USER);
-  const reply = said?.slice(1, said.lastIndexOf('"'));
-  const sentence = asked === '' ? said?.split(' (agent: ')[0] : reply;
+  const [question = '', words] = text.split(BY_USER);
+  const reply = words?.slice(1, words.lastIndexOf('"'));
+  const sentence = question === '' ? words?.split(' (agent: ')[0] : reply;
   const parts = sentence ? [inText(text, `${BY_USER}${mark}`), inText(sentence, mark)] : [inText(text, mark)];
   const walk = (value: unknown, key: string): unknown => {
     if (typeof value === 'string')

@@ -71,7 +71,7 @@ export function evolve(state: SessionState, stored: StoredEvent): SessionState {
       evolveTasks(state.board, event);
       recordWork(state.history, event);
       // Notes are folded for good at once.
-      const hasNotes = state.dispatches.settled().facts.saidSize() > 0;
+      const hasNotes = state.dispatches.settled().facts.statementCount() > 0;
       if (event.type === 'task.status' && event.data.status === 'completed' && hasNotes) {
         const { task } = event.data;
         const counted = { sequence: state.dispatches.newest(), at: event.at };

@@ -83,7 +83,7 @@ function planInNumbers(
     totals: totalsOf(document.tasks),
     active_task_id: activeTaskId,
     next_task_id: nextTaskId,
-    ...(whyNone !== '' && { held: whyNone }),
+    ...(whyNone !== '' && { why_none: whyNone }),
     problems: document.problems,
     guesses: document.guesses ?? 0,
     unnamed: document.unnamed ?? 0,
@@ -180,7 +180,7 @@ function needsOf(status: Status, state: SessionState): Needs {
     return { stalled: [], waiting: [], asks: [], working: [] };
   const names = new Set(status.tasks.map(({ task }) => task));
   const inTurns = factsOf(state)
-    .askedInTurns()
+    .questionsOfTurns()
     .flatMap(({ ref, sourceTaskId, object: text }) =>
       ref && !names.has(sourceTaskId) ? { task: ref, text } : [],
     );
@@ -225,7 +225,7 @@ function waitingFor(
   const onBoard = [...board].filter(({ id, status }) => status === 'blocked' && !listed.has(id));
   const waiting = [
     ...asks.map(({ task, text, default: usual }) => {
-      if (!tasks.some((each) => each.task === task)) return `question ${task}: ${text}`;
+      if (!tasks.some((other) => other.task === task)) return `question ${task}: ${text}`;
       const until = usual === undefined ? '' : `; it goes on with ${JSON.stringify(usual)}`;
       return `task ${task} asks: ${text}${until}`;
     }),
@@ -239,7 +239,7 @@ function waitingFor(
     ...onBoard.map(({ id, reason }) => isBlocked(id, reason)),
     ...blocked.map(({ task, blocker }) => isBlocked(task, blocker)),
     ...(run?.drift ?? []).flatMap(({ kind, message }) => (kind === 'words_gone' ? [] : message)),
-    ...(run?.held === undefined ? [] : [`no task of the plan can go on: ${run.held}`]),
+    ...(run?.why_none === undefined ? [] : [`no task of the plan can go on: ${run.why_none}`]),
   ];
   return waiting.slice(0, MAX_LISTED).map(clippedLine);
 }

@@ -480,7 +480,7 @@ export function stateBytes({ dispatches, board, notebook, history, run }: Sessio
   const recentFacts = recent.flatMap((entry) => (entry.kind === 'recorded' ? entry.facts : []));
   return (
     BYTES.state +
-    BYTES.fact * (facts.size() + facts.saidSize() + recentFacts.length) +
+    BYTES.fact * (facts.size() + facts.statementCount() + recentFacts.length) +
     BYTES.ledger * (ledgers.size + recent.length) +
     BYTES.item * lists.reduce((sum, { length }) => sum + length, items) +
     BYTES.past * past.rows.length +

@@ -91,7 +91,7 @@ export function evolveTasks(board: TaskBoard, event: TaskEvent): void {
 /** Makes claimed tasks of iterations up to `iteration` pending again; results newer than the claim still move them. */
 export function expireClaims(board: TaskBoard, iteration: number, at: string): void {
   for (const task of board.tasks.values())
-    if (isHeld(board, task.id) && task.iteration <= iteration) freeTask(board, task.id, at);
+    if (isClaimed(board, task.id) && task.iteration <= iteration) freeTask(board, task.id, at);
 }
 
 export function unblock(board: TaskBoard, id: string, at: string): void {
@@ -107,7 +107,7 @@ export function claimOf({ claims }: TaskBoard, id: string): Claim {
   return claims.get(id) ?? {};
 }
 
-function isHeld(board: TaskBoard, id: string): boolean {
+function isClaimed(board: TaskBoard, id: string): boolean {
   const task = board.tasks.get(id);
   return claimOf(board, id).claimed_by !== undefined && (task === undefined || isOpen(task));
 }
@@ -271,8 +271,8 @@ const ASK_FOR_WORK: ReadonlySet<OutcomeName> = new Set(['reviewer_needs_changes'
 
 /** True if a result asks for more work on a task in progress without a claim. */
 export function isSentBack(board: TaskBoard, { id, status, result }: Task): boolean {
-  const isAsked = result !== undefined && ASK_FOR_WORK.has(result.outcome);
-  return status === 'in_progress' && isAsked && !isHeld(board, id);
+  const asksForWork = result !== undefined && ASK_FOR_WORK.has(result.outcome);
+  return status === 'in_progress' && asksForWork && !isClaimed(board, id);
 }
 
 type Ledgers = ReadonlyMap<string, { readonly last: LastOutcome }>;

@@ -61,9 +61,9 @@ export function promptEntry(
   };
 }
 
-type Told = Omit<TimelineEntry, 'key' | 'kind' | 'at' | 'sequence' | 'type' | 'prompt'>;
+type Detail = Omit<TimelineEntry, 'key' | 'kind' | 'at' | 'sequence' | 'type' | 'prompt'>;
 
-function fieldsOf(event: SessionEvent): Told {
+function fieldsOf(event: SessionEvent): Detail {
   switch (event.type) {
     case 'fact.recorded':
       return result(event);
@@ -99,7 +99,7 @@ function byPerson({ data }: EventOf<'fact.retracted' | 'fact.restored'>, what: s
   return `${what} by ${data.by}${why}: ${data.fact.object}`;
 }
 
-function traced({ data }: EventOf<'trace.appended'>): Told {
+function traced({ data }: EventOf<'trace.appended'>): Detail {
   const { entries, malformed, malformed_because: why } = data;
   const [first] = entries;
   const others = entries.length - 1;
@@ -114,7 +114,7 @@ function traced({ data }: EventOf<'trace.appended'>): Told {
   return { ...(failed && { failed }), summary: parts.join(', ') };
 }
 
-function result(event: FactRecorded): Told {
+function result(event: FactRecorded): Detail {
   const { dispatch, repairs = [], facts_omitted = 0, repairs_omitted = 0 } = event.data;
   const { role, task, outcome } = dispatch;
   const verdict = verdictIn(role, outcome);

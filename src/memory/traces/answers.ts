@@ -15,7 +15,7 @@ import {
 } from './wordings.js';
 
 /** Questions that an agent waits for, and the list that stands directly at the last one. */
-export interface AskedQuestions {
+export interface OpenQuestions {
   readonly questions: readonly string[];
   readonly options: readonly string[];
 }
@@ -32,26 +32,26 @@ const CODE_OF_A = 'a'.charCodeAt(0);
  * Returns the answer that the user's next prompt gives to one of the questions; undefined unless it says yes or no, names an
  * option, its place or a number, or begins with the matter of a question with "which". What fits two of them answers none.
  */
-export function answerTo({ questions, options }: AskedQuestions, request: string): string | undefined {
+export function answerTo({ questions, options }: OpenQuestions, request: string): string | undefined {
   const reply = oneLine(request);
   if (reply === '' || reply.length > MAX_ANSWER || /[?？]$/.test(reply)) return undefined;
-  const asked = questions.map((question, at) => {
+  const candidates = questions.map((question, at) => {
     const inline = optionsIn(question);
     const isListed = at === questions.length - 1 && options.length > 1;
     const isWhich = ASKS_WHICH.test(question);
     return { question, inline, isListed, isWhich, options: isListed ? options : inline };
   });
-  type Question = (typeof asked)[number];
+  type Question = (typeof candidates)[number];
   const only = (fits: (one: Question) => boolean) => {
-    const found = asked.filter(fits);
+    const found = candidates.filter(fits);
     return found.length === 1 ? found[0] : undefined;
   };
-  const said = (one: Question | undefined, option = '') =>
+  const answerText = (one: Question | undefined, option = '') =>
     one &&
     `${ofAgent(one.question, MAX_QUESTION)}${ANSWERED}${reply}"${option && `: ${ofAgent(option, MAX_ANSWER)}`}`;
   const atPlace = (place: number, fits = (_: Question) => true) => {
     const one = only((other) => other.options.at(place) !== undefined && fits(other));
-    return said(one, one?.options.at(place));
+    return answerText(one, one?.options.at(place));
   };
   const [, mark, digits, letter] = /^(option |nr\.? |no\.? |#)?(?:(\d+)|([a-d]))[).]?$/i.exec(reply) ?? [];
   const number = letter === undefined ? Number(digits) : letter.toLowerCase().charCodeAt(0) - CODE_OF_A + 1;
@@ -59,35 +59,35 @@ export function answerTo({ questions, options }: AskedQuestions, request: string
   if (digits !== undefined) {
     const isPick = (one: Question) => one.isListed && one.isWhich && !HOW_MUCH.test(one.question);
     return (
-      said(only((one) => !one.isListed && wordsOf(one.question).includes(digits))) ??
+      answerText(only((one) => !one.isListed && wordsOf(one.question).includes(digits))) ??
       (number > 0 ? atPlace(number - 1, isPick) : undefined) ??
-      said(only((one) => one.isWhich && one.inline.length === 0))
+      answerText(only((one) => one.isWhich && one.inline.length === 0))
     );
   }
   const place = POSITIONS.findIndex((position) => position.test(reply));
   if (place >= 0) return atPlace(place === POSITIONS.length - 1 ? -1 : place);
-  if (ALL_OR_NONE.test(reply)) return said(only((one) => one.options.length > 0));
-  if (YES_OR_NO.test(reply)) return said(only((one) => !one.isWhich && one.inline.length === 0));
+  if (ALL_OR_NONE.test(reply)) return answerText(only((one) => one.options.length > 0));
+  if (YES_OR_NO.test(reply)) return answerText(only((one) => !one.isWhich && one.inline.length === 0));
   const text = reply.replace(CHOOSES, '');
   const isRule = statedByUser(request).rules.some((rule) => reply.replace(LEAD_IN, '').startsWith(rule));
   if (isRule || NEW_WORK.test(text)) return undefined;
-  const isNamed = (option: string) => text !== behind(text, option) && CHOICE_ENDS.test(behind(text, option));
+  const isNamed = (option: string) => text !== restOf(text, option) && CHOICE_ENDS.test(restOf(text, option));
   const isMatter = ({ isWhich, question, options }: Question) => {
-    const rest = behind(text, question);
+    const rest = restOf(text, question);
     return isWhich && options.length === 0 && rest !== text && rest !== '' && !STATES.test(rest);
   };
   const isShort = reply.split(' ').length <= MAX_WORDS;
-  return said(
+  return answerText(
     only((one) => one.options.filter(isNamed).length === 1) ?? (isShort ? only(isMatter) : undefined),
   );
 }
 
 /** Returns a text without the words of another one that it begins with. */
-function behind(text: string, other: string): string {
+function restOf(text: string, other: string): string {
   const known = wordsOf(other);
   const [word] = text.match(WORDS) ?? [];
   return word !== undefined && text.startsWith(word) && known.includes(word.toLowerCase())
-    ? behind(text.slice(word.length).trimStart(), other)
+    ? restOf(text.slice(word.length).trimStart(), other)
     : text;
 }
 

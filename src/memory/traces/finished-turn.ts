@@ -80,7 +80,7 @@ export function finishedTurn(parts: TurnParts): FinishedTurn | undefined {
   const { scratch, removed, ...touched } = filesOf(succeeded, git);
   const { files } = touched;
   const tests = testsOf(entries);
-  const stated = saidIn(withoutLabelled(message), scratch);
+  const stated = contentOf(withoutLabelled(message), scratch);
   const isRun = stated.done !== undefined && entries.some((entry) => ranOf(entry).length > 0);
   const isChange = succeeded.some((entry) => effectOf(entry) === 'change');
   const hasChanged = isChange || [files, commits, removed].some((list) => list.length > 0);
@@ -109,7 +109,7 @@ function statementsOf(
   user: UserStatements,
   answers: readonly string[],
   message: string,
-  stated: Said,
+  stated: Stated,
   part: { readonly changed: boolean; readonly worked: boolean; readonly looked: boolean },
 ): Statements {
   const choices = [...answers, ...user.choices.map((text) => `${BY_USER}${text}`)];
@@ -117,9 +117,9 @@ function statementsOf(
   const labelled = labelledLines(message);
   if (labelled !== undefined) {
     const { leftOut, replaces, ...lines } = labelled;
-    const said = [...lines.decisions, ...lines.rules, ...lines.settled];
-    const isNew = (text: string) => !said.some((line) => saysSame(line, text));
-    const { options } = saidIn(message);
+    const labelledTexts = [...lines.decisions, ...lines.rules, ...lines.settled];
+    const isNew = (text: string) => !labelledTexts.some((line) => saysSame(line, text));
+    const { options } = contentOf(message);
     return {
       // A list at a question that a line repeats is its list, too.
       ...{ ...lines, replaces, leftOut, options: options.length > 0 ? options : stated.options },
@@ -149,14 +149,14 @@ function statementsOf(
  * same, and adds little. In doubt both stay: no line takes the user's word away.
  */
 function saysSame(line: string, text: string): boolean {
-  const [said = '', reply = said.slice(BY_USER.length)] = text.split(ANSWERED);
-  const own = tellingWords(reply);
+  const [head = '', reply = head.slice(BY_USER.length)] = text.split(ANSWERED);
+  const replyWords = tellingWords(reply);
   const known = tellingWords(text);
   const words = tellingWords(line);
   const denials = (all: readonly string[]) => all.filter((word) => word === 'not').length;
   return (
-    ` ${words.join(' ')} `.includes(` ${own.join(' ')} `) &&
-    denials(words) === denials(own) &&
+    ` ${words.join(' ')} `.includes(` ${replyWords.join(' ')} `) &&
+    denials(words) === denials(replyWords) &&
     words.filter((word) => known.includes(word)).length * 2 > words.length
   );
 }
@@ -275,7 +275,7 @@ const SEEMS =
 const INTENDS = /\b(?:let me|let['’]s|i(?:['’]ll| will) now)\b/i;
 const PREAMBLE = /^(?:(?:done|great|perfect|ok(?:ay)?|sure|yes|all set|fixed|finished)\s*[.!,:;–—-]+\s+)+/i;
 
-interface Said extends Pick<FinishedTurn, 'decisions' | 'found' | 'open' | 'questions' | 'options'> {
+interface Stated extends Pick<FinishedTurn, 'decisions' | 'found' | 'open' | 'questions' | 'options'> {
   /** First sentence about what was done; undefined if the message does not say. */
   readonly done: string | undefined;
 }
@@ -285,14 +285,14 @@ interface Said extends Pick<FinishedTurn, 'decisions' | 'found' | 'open' | 'ques
  *
  * @param scratch names of files that are gone again: what is said of them is not what was done
  */
-export function saidIn(message: string, scratch: readonly string[] = []): Said {
+export function contentOf(message: string, scratch: readonly string[] = []): Stated {
   const found: Record<'decisions' | 'found' | 'open' | 'questions', string[]> = {
     ...{ decisions: [], found: [], open: [], questions: [] },
   };
   let list: string[] = [];
   let options: string[] = [];
   let isList = false;
-  let isAsked = false;
+  let isAfterQuestion = false;
   let done: string | undefined;
   let seems: string | undefined;
   let isOpen = false;
@@ -302,7 +302,7 @@ export function saidIn(message: string, scratch: readonly string[] = []): Said {
     const above = isList ? list : [];
     if (isItem && !isList) list = [];
     if (isItem) list.push(plainText(text));
-    if (isItem && isAsked) options = list;
+    if (isItem && isAfterQuestion) options = list;
     isList = isItem;
     const [, label = '', rest = ''] = LABELLED.exec(text) ?? [];
     const isHeading = kind === 'heading' || /^\*\*[^*]+\*\*:?$/.test(text);
@@ -313,14 +313,14 @@ export function saidIn(message: string, scratch: readonly string[] = []): Said {
       if (!isHeading && !isLeft) done ??= doneIn(label, LABEL_WORDS);
       continue;
     }
-    isAsked = isAsked && isItem;
+    isAfterQuestion = isAfterQuestion && isItem;
     for (const [at, sentence] of sentencesOf(isLeft ? rest : text)
       .map(plainText)
       .entries()) {
       if (isOffer(sentence)) continue;
       if (QUESTION.test(sentence)) {
         found.questions.push(sentence);
-        isAsked = !isItem;
+        isAfterQuestion = !isItem;
         options = isItem ? [] : above;
       } else if (isOpen ? at === 0 : isLeftOpen(sentence)) found.open.push(sentence);
       else if (isOpen) continue;

@@ -152,8 +152,8 @@ export function withLines<Result extends object>(result: Result, message: string
   const actions = [fields.follow_up_actions ?? []].flat();
   const failure = fields.status === 'failed' ? fields.summary : [];
   const others = [...actions, fields.questions ?? [], failure].flat();
-  const said = new Set(others.flatMap((other) => sayings(isObject(other) ? other.text : other)));
-  const isNew = (text: string) => !said.has(sayings(text)[0] ?? '');
+  const otherWords = new Set(others.flatMap((other) => sayings(isObject(other) ? other.text : other)));
+  const isNew = (text: string) => !otherWords.has(sayings(text)[0] ?? '');
   const [open, suggested] = 'status' in result ? [lines.open.filter(isNew), []] : [[], lines.open];
   const stated = factsOfLines(lines, task, suggested);
   const repeated = new Set<unknown>();

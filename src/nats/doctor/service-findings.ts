@@ -17,9 +17,9 @@ export async function healthOfServices(
 }
 
 const { lastIncident } = serviceHealth.shape;
-const own = serviceHealth.pick({ host: true, pid: true, uptimeSeconds: true, warnings: true, errors: true });
+const base = serviceHealth.pick({ host: true, pid: true, uptimeSeconds: true, warnings: true, errors: true });
 const common = z.looseObject({
-  ...own.shape,
+  ...base.shape,
   connection: serviceHealth.pick({ connected: true, disconnects: true }).exactOptional(),
   lastIncident: lastIncident.unwrap().nullable().optional(),
 });
@@ -34,7 +34,7 @@ function healthIn({ name, id, version, endpoints = [] }: ServiceStats): ServiceH
     ...{ service: name, id, version },
     requests: sum(({ num_requests }) => num_requests),
     errorReplies: sum(({ num_errors }) => num_errors),
-    ...own.parse(health),
+    ...base.parse(health),
     ...connection,
     ...(lastIncident && { lastIncident }),
     numbers: Object.fromEntries(Object.entries(health).filter(([key]) => !Object.hasOwn(common.shape, key))),

@@ -6,7 +6,7 @@ import { batchFrom, foreignBy, type StreamMessage } from './direct-get.js';
 const BATCH_BYTES = 16 * 1024 * 1024;
 
 /** The newest messages on some subjects, or the newest below a sequence. */
-interface PageAsked {
+interface PageRequest {
   readonly stream: string;
   readonly filter: string;
   /** Exclusive upper bound. */
@@ -28,7 +28,7 @@ interface NewestPage {
  */
 export async function newestPage(
   connection: NatsConnection,
-  { stream, filter, before, limit }: PageAsked,
+  { stream, filter, before, limit }: PageRequest,
   timeoutMs: number,
 ): Promise<NewestPage> {
   const lookAt = async (seq: number): Promise<Place> => {
@@ -79,7 +79,7 @@ async function placeOf(
 /** Reads up to `before`. If messages were removed meanwhile it reads more, of which the newest are used. */
 async function forwards(
   connection: NatsConnection,
-  range: PageAsked & { readonly from: number; readonly newer: number },
+  range: PageRequest & { readonly from: number; readonly newer: number },
   timeoutMs: number,
 ): Promise<StreamMessage[]> {
   const { stream, filter, from, before = Number.MAX_SAFE_INTEGER, limit, newer } = range;

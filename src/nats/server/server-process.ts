@@ -196,12 +196,12 @@ export async function reloadAccess(storeDir: string): Promise<void> {
     signalHolder(storeDir, server, 'SIGHUP');
     const deadline = performance.now() + RELOADED_WITHIN_MS;
     for (;;) {
-      const [said] = RELOADED.exec(textFrom(log, before)) ?? [];
-      if (said?.startsWith('Reloaded')) return;
-      if (said !== undefined || performance.now() > deadline)
+      const [line] = RELOADED.exec(textFrom(log, before)) ?? [];
+      if (line?.startsWith('Reloaded')) return;
+      if (line !== undefined || performance.now() > deadline)
         throw new ThroughlineError(
           'unavailable',
-          `the server did not take its changed members (${said ?? 'it does not answer'}): ${restart}`,
+          `the server did not take its changed members (${line ?? 'it does not answer'}): ${restart}`,
         );
       await sleep(POLL_MS);
     }

@@ -265,6 +265,6 @@ function isIdentity(value: unknown): value is ProcessIdentity {
   if (!isObject(value)) return false;
   const { pid, started } = value;
   // Linux always tells the start time: a note without it is not ours, and may name any process.
-  const isTold = typeof started === 'string' || (started === undefined && process.platform !== 'linux');
-  return Number.isSafeInteger(pid) && Number(pid) > 1 && isTold;
+  const isValidStart = typeof started === 'string' || (started === undefined && process.platform !== 'linux');
+  return Number.isSafeInteger(pid) && Number(pid) > 1 && isValidStart;
 }

@@ -45,11 +45,11 @@ export function leaseStore(connection: NatsConnection, options: BucketOptions) {
       return valueIn(lease, await bucket.get(key));
     },
     async release(key: string, holder: string): Promise<void> {
-      let isAsked = false;
+      let isTried = false;
       await bucket.write(key, (last) => {
         // A later claim wins, even by the same holder.
-        const isGiven = !isAsked && valueIn(lease, last)?.holder === holder;
-        isAsked = true;
+        const isGiven = !isTried && valueIn(lease, last)?.holder === holder;
+        isTried = true;
         return isGiven ? GONE : KEPT;
       });
     },

@@ -102,7 +102,7 @@ class NatsEventLog<Event extends { readonly type: string }> implements EventLog<
     const append = this.#written(key, event, options);
     // A writer of results looks for the reason of a conflict itself.
     if (!options.expectedSequence || append.expectedOn === append.storedOn) return this.#append(key, append);
-    return this.#appendBehind(key, append, options.expectedSequence);
+    return this.#appendExpecting(key, append, options.expectedSequence);
   }
 
   #written(key: Token, event: Event, options: AppendOptions): Append {
@@ -127,7 +127,7 @@ class NatsEventLog<Event extends { readonly type: string }> implements EventLog<
     return lifecycle && generationOf(lifecycle, key);
   }
 
-  async #appendBehind(key: Token, append: Append, expectedSequence: number): Promise<Appended> {
+  async #appendExpecting(key: Token, append: Append, expectedSequence: number): Promise<Appended> {
     const generation = this.#generation(key);
     const read = this.#read.get(key);
     const asks = this.#layout.asksForStream === 'always';

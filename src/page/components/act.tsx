@@ -80,8 +80,8 @@ export function SendForm(props: {
   return (
     <>
       <div class="send">
-        {suggestions?.map(([name = '', said = name]) => (
-          <Button key={name} small of={of} disabled={busy} onClick={() => void send(said)}>
+        {suggestions?.map(([name = '', value = name]) => (
+          <Button key={name} small of={of} disabled={busy} onClick={() => void send(value)}>
             {name}
           </Button>
         ))}

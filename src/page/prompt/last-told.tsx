@@ -21,7 +21,7 @@ export function LastTold(props: { readonly session: string; readonly prompts: re
       <CardHead title="Last told">{counted(prompts.length, 'stored prompt')}</CardHead>
       <ul class="rows">
         {newest.slice(0, MOST).map((prompt) => (
-          <Told key={prompt.id} session={session} prompt={prompt} before={previousOf(prompt, prompts)} />
+          <PromptRow key={prompt.id} session={session} prompt={prompt} before={previousOf(prompt, prompts)} />
         ))}
       </ul>
     </section>
@@ -38,7 +38,7 @@ export function previousOf(
   return older.find((other) => promptTitle(other) === promptTitle(prompt));
 }
 
-function Told(props: {
+function PromptRow(props: {
   readonly session: string;
   readonly prompt: PromptTrace;
   readonly before: PromptTrace | undefined;

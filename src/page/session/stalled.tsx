@@ -60,7 +60,7 @@ export function Stalled(props: {
     .toSorted((a, b) => TAGS.indexOf(a.tag) - TAGS.indexOf(b.tag));
   const { shown, settled, keep } = useDrafts(found, ({ key }) => key);
   const inTurns = status.asks.filter(({ task }) => status.tasks.every((other) => other.task !== task));
-  const asked = useDrafts(inTurns, ({ task }) => task);
+  const questions = useDrafts(inTurns, ({ task }) => task);
   const known = new Set(shown.map(({ listed }) => listed.task));
   const blocked = lists.board.filter(({ id, status: is }) => is === 'blocked' && !known.has(id));
   const unblock = (id: string) => ask('tool.task-status', { session, id, status: 'remaining' });
@@ -74,9 +74,9 @@ export function Stalled(props: {
         onDraft={(isDraft) => keep(row, isDraft)}
       />
     )),
-    ...asked.shown.map((question) => {
+    ...questions.shown.map((question) => {
       const { task, text } = question;
-      const onDraft = (isDraft: boolean) => asked.keep(question, isDraft);
+      const onDraft = (isDraft: boolean) => questions.keep(question, isDraft);
       const id = <span class="mono task-id">{task}</span>;
       const form = <AnswerForm {...{ session, task, onDraft }} question={text} of={`${text}, ${task}`} />;
       return <Need key={task} tone="warn" tag="asks" of={id} text={text} action={mayAct() ? form : null} />;
@@ -102,7 +102,7 @@ export function Stalled(props: {
     )),
     ...rejected.map((row) => <RejectedNeed key={`rejected ${row.id}`} rejected={row} />),
   ];
-  return <NeedsList items={items} settled={settled + asked.settled} most={MOST} />;
+  return <NeedsList items={items} settled={settled + questions.settled} most={MOST} />;
 }
 
 function TaskNeed(props: {
@@ -115,7 +115,7 @@ function TaskNeed(props: {
   const { listed, tag, text, options } = row;
   const { task } = listed;
   const [open, setOpen] = useState(false);
-  const isAsked = tag === 'asks' || (tag === 'blocked' && listed.last_outcome.endsWith('_blocked'));
+  const isAnswerable = tag === 'asks' || (tag === 'blocked' && listed.last_outcome.endsWith('_blocked'));
   return (
     <Need
       tone={tag === 'stalled' ? 'bad' : 'warn'}
@@ -123,7 +123,7 @@ function TaskNeed(props: {
       of={<span class="mono task-id">{task}</span>}
       text={tag === 'stalled' ? quoted(text) : text}
       action={
-        isAsked && mayAct() ? (
+        isAnswerable && mayAct() ? (
           <AnswerForm
             {...{ session, task, options, onDraft }}
             question={tag === 'asks' ? text : undefined}

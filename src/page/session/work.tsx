@@ -124,7 +124,7 @@ function PlanNote({ status: { run: plan, degraded } }: { readonly status: ReplyT
     <div class="remarks column-note quiet small">
       <span class="mono one-line">{plan.spec}</span>
       {plan.next_task_id === null ? (
-        <span>{plan.held === undefined ? 'no next task' : `no next task: ${plan.held}`}</span>
+        <span>{plan.why_none === undefined ? 'no next task' : `no next task: ${plan.why_none}`}</span>
       ) : (
         <span>
           next: <span class="mono">{plan.next_task_id}</span>

@@ -19,18 +19,18 @@ import type { Serving } from './service-context.js';
 import { healthOf } from './service-health.js';
 
 /** The values of a request with their defaults; its session is checked. */
-export type Asked<Name extends RequestName> =
+export type Values<Name extends RequestName> =
   RequestValues<Name> extends { readonly session: string }
     ? Omit<RequestValues<Name>, 'session'> & { readonly session: Token }
     : RequestValues<Name>;
 
-export type Handler<Name extends RequestName> = (values: Asked<Name>) => Promise<ReplyTo<Name>>;
+export type Handler<Name extends RequestName> = (values: Values<Name>) => Promise<ReplyTo<Name>>;
 export type Handlers<Name extends RequestName> = { readonly [Each in Name]: Handler<Each> };
 
 export function checkedHandler<Name extends RequestName>(name: Name, handle: Handler<Name>) {
   const { request: schema } = rowOf(name);
   return async (request: unknown): Promise<ReplyTo<Name>> => {
-    const values = checkedRequest(schema, request) as Asked<Name> & { readonly session?: unknown };
+    const values = checkedRequest(schema, request) as Values<Name> & { readonly session?: unknown };
     if (values.session !== undefined) token(values.session, 'session');
     return handle(values);
   };

@@ -104,14 +104,14 @@ const MAX_FACTS = 100;
 
 /** Converts a prompt for storage. Secrets are redacted before cutting, because half a secret is not recognised. */
 export function keptOf(compiled: CompiledNow, scanner: SecretScanner): KeptPrompt {
-  const { id, at, session, request: asked, reply, chosen, durationMs } = compiled;
+  const { id, at, session, request: original, reply, chosen, durationMs } = compiled;
   const { shown, left } = chosen;
   const { request, isWhole } = bounded(pastRequest(compiled), scanner);
   return {
     ...{ id, at, session, kind: reply.kind },
     ...defined({
-      task: asked.kind === 'session-start' ? undefined : asked.taskId,
-      role: asked.kind === 'dispatch' ? asked.role : undefined,
+      task: original.kind === 'session-start' ? undefined : original.taskId,
+      role: original.kind === 'dispatch' ? original.role : undefined,
     }),
     sequence: reply.sequence,
     tokens: reply.tokenEstimate,
@@ -125,7 +125,7 @@ export function keptOf(compiled: CompiledNow, scanner: SecretScanner): KeptPromp
     durationMs: Math.round(durationMs * 100) / 100,
     ...{ factsShown: reply.factsShown, factsTotal: reply.factsTotal },
     facts: shown.slice(0, MAX_FACTS).map(scored),
-    left: left.map((each) => ({ ...scored(each), why: each.left ?? ('budget' as const) })),
+    left: left.map((candidate) => ({ ...scored(candidate), why: candidate.left ?? ('budget' as const) })),
     learnings: chosen.learnings,
     ...defined({ vectors: reply.vectors, learningsSequence: reply.learningsSequence }),
     ...(!isWhole && { cut: true as const }),

@@ -331,8 +331,8 @@ export function recordedEvent(
   return { v: EVENT_VERSION, type: 'fact.recorded', at, data };
 }
 
-/** @param own ports on a separate connection, unless the process has no other service */
-export async function openExtractor(parts: Process, own: NatsPorts): Promise<Service> {
+/** @param dispatchPorts ports on a separate connection, unless the process has no other service */
+export async function openExtractor(parts: Process, dispatchPorts: NatsPorts): Promise<Service> {
   const { config, logger, shutdown, lifecycle, sessions, projects, nats } = parts;
   const { reader, isAwaited } = sessions;
   const { maxBodyBytes, maxDeliveries, maxInHand, ackWaitMs, recurrence } = config;
@@ -345,7 +345,7 @@ export async function openExtractor(parts: Process, own: NatsPorts): Promise<Ser
     recurrence,
   });
   const extractor = await startExtractor(
-    { ...own, logger, lifecycle, reader },
+    { ...dispatchPorts, logger, lifecycle, reader },
     {
       maxBodyBytes,
       maxDeliveries,
@@ -363,7 +363,7 @@ export async function openExtractor(parts: Process, own: NatsPorts): Promise<Ser
       ...extractor.stats,
       inHand: extractor.inHand(),
       setAside: extractor.setAside(),
-      backlog: await own.source.backlog(),
+      backlog: await dispatchPorts.source.backlog(),
     }),
   };
 }

@@ -9,7 +9,7 @@ import {
 } from '../../memory/learnings/decide-learning.js';
 import { type LearningState, viewOf } from '../../memory/learnings/learnings-state.js';
 import type { Process } from '../common/process-parts.js';
-import { type Asked, endpointsOf, type Handlers, type Service } from '../common/service-shell.js';
+import { endpointsOf, type Handlers, type Service, type Values } from '../common/service-shell.js';
 
 const MAX_PROJECTS = 500;
 
@@ -19,7 +19,7 @@ export function openLearnings({
   projects: { reader, command, relevance },
   sessions,
 }: Process): Service {
-  const decided = async <Name extends LearningCommand>(name: Name, request: Asked<Name>) => {
+  const decided = async <Name extends LearningCommand>(name: Name, request: Values<Name>) => {
     const decide = (state: LearningState) => decideLearning(name, state, request);
     const { reply } = await command(projectOf(request.project), name, decide);
     return reply as ReplyTo<Name>;
@@ -36,7 +36,7 @@ export function openLearnings({
   };
   const handlers: Handlers<LearningRequest> = {
     ...(Object.fromEntries(
-      LEARNING_COMMANDS.map((name) => [name, (request: Asked<typeof name>) => decided(name, request)]),
+      LEARNING_COMMANDS.map((name) => [name, (request: Values<typeof name>) => decided(name, request)]),
     ) as Handlers<LearningCommand>),
     async 'learning.search'({ query, maxResults, minSimilarity, ...of }) {
       const project = projectOf(of.project);

@@ -62,7 +62,7 @@ export function createArchiver(options: ArchiverOptions): Archiver {
     },
     async settle(session) {
       const generation = generationOf(lifecycle, session);
-      for (let isBehind = true; isBehind; ) {
+      for (let isStale = true; isStale; ) {
         const { archived } = (await stateOf(session)).charter;
         await lifecycle.change(session, (there) => {
           const { forgotten } = there;
@@ -75,7 +75,7 @@ export function createArchiver(options: ArchiverOptions): Archiver {
             ...(forgotten && { forgotten }),
           };
         });
-        isBehind = (await stateOf(session)).charter.archived?.at !== archived?.at;
+        isStale = (await stateOf(session)).charter.archived?.at !== archived?.at;
       }
     },
     async compact(session, mayGoOn) {

@@ -4,7 +4,7 @@ import { noSuchSession, ThroughlineError } from '../../contracts/errors.js';
 import type { KeptPrompt, PromptTrace } from '../../contracts/prompt-requests.js';
 import type { ToolReply } from '../../contracts/requests.js';
 import type { ToolPorts } from '../common/service-context.js';
-import type { Asked, Handlers } from '../common/service-shell.js';
+import type { Handlers, Values } from '../common/service-shell.js';
 
 const PLACE = [z.literal('prompts'), z.string()] as const;
 
@@ -54,7 +54,7 @@ const MAX_REJECTED = 1000;
 
 /** Answers `telemetry-show`: figures from the kept prompts of a session, and from its log. */
 export function createTelemetryQuery(options: Pick<ToolPorts, 'reader' | 'log' | 'prompts' | 'rejected'>) {
-  return async ({ session }: Asked<'tool.telemetry-show'>): Promise<ToolReply<'telemetry-show'>> => {
+  return async ({ session }: Values<'tool.telemetry-show'>): Promise<ToolReply<'telemetry-show'>> => {
     const { state } = (await options.reader.load(session)).folded;
     if (state.sequence === 0) throw noSuchSession(session);
     const { sequence } = state;

@@ -14,7 +14,7 @@ import { factsOfEvent } from '../../memory/facts/statements.js';
 import { factsOf, rejectionsOf, type SessionState } from '../../memory/session/session-state.js';
 import { defined } from '../../shared/collections.js';
 import type { ToolPorts } from '../common/service-context.js';
-import type { Asked, Handlers } from '../common/service-shell.js';
+import type { Handlers, Values } from '../common/service-shell.js';
 
 /** Answers `dispatch-show`: waits until the session has folded a dispatch, then shows its event. */
 export function createDispatchResults({
@@ -23,7 +23,7 @@ export function createDispatchResults({
   waiters,
   afterTimeoutMs,
 }: Pick<ToolPorts, 'reader' | 'log' | 'waiters' | 'afterTimeoutMs'>) {
-  return async ({ session, dispatch, timeoutMs }: Asked<'tool.dispatch-show'>): Promise<DispatchResult> => {
+  return async ({ session, dispatch, timeoutMs }: Values<'tool.dispatch-show'>): Promise<DispatchResult> => {
     const waitMs = Math.min(afterTimeoutMs, timeoutMs ?? Number.POSITIVE_INFINITY);
     const { state } = (await caughtUp({ reader, log, waiters }, session, dispatch, waitMs)).folded;
     const { sequence } = state;
@@ -55,9 +55,9 @@ function isRepetition({ dispatches }: SessionState, sequence: number): boolean {
   return isEarlier || dispatches.settled().results.has(key);
 }
 
-type Said<Result> = Result extends DispatchResult ? Omit<Result, 'dispatch' | 'sequence'> : never;
+type Bare<Result> = Result extends DispatchResult ? Omit<Result, 'dispatch' | 'sequence'> : never;
 
-function resultIn(sequence: number, event: SessionEvent | undefined, repeats: boolean): Said<DispatchResult> {
+function resultIn(sequence: number, event: SessionEvent | undefined, repeats: boolean): Bare<DispatchResult> {
   if (event?.type === 'fact.recorded' && event.data.dispatch.sequence === sequence) {
     const { dispatch, repairs } = event.data;
     const { facts_omitted: factsOmitted, repairs_omitted: repairsOmitted } = event.data;

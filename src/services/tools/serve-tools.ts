@@ -15,7 +15,7 @@ import { maxPayload } from '../../nats/connection/connect-nats.js';
 import { healthOfServices } from '../../nats/doctor/service-findings.js';
 import type { Process } from '../common/process-parts.js';
 import { numbersOf } from '../common/service-context.js';
-import { type Asked, endpointsOf, type Handlers, type Service } from '../common/service-shell.js';
+import { endpointsOf, type Handlers, type Service, type Values } from '../common/service-shell.js';
 import { noteHarvester } from '../learnings/harvesters.js';
 import { type Archiver, lifecyclePorts } from '../lifecycle/archive-session.js';
 import { createEraseTool } from '../lifecycle/erase-statement.js';
@@ -115,7 +115,7 @@ const ADDS: ReadonlySet<string> = new Set(['task-add', 'note-add', 'inbox-add'] 
 export function createSessionTools(options: SessionToolsOptions): Handlers<`tool.${CommandName}`> {
   const handlers = COMMAND_NAMES.map((name) => [
     `tool.${name}`,
-    ({ session, ...args }: Asked<`tool.${typeof name}`>) => carriedOut(options, session, name, args),
+    ({ session, ...args }: Values<`tool.${typeof name}`>) => carriedOut(options, session, name, args),
   ]);
   return Object.fromEntries(handlers);
 }

@@ -45,7 +45,7 @@ const MOST_ROUNDS = 3;
 /** A session is active until it has been idle for this long. */
 const ACTIVE_MS = 86_400_000;
 
-type Asked = RequestValues<'tool.session-list'>;
+type ListRequest = RequestValues<'tool.session-list'>;
 
 export class SessionList {
   readonly #options: SessionListOptions;
@@ -56,7 +56,7 @@ export class SessionList {
     this.#options = options;
   }
 
-  async list(request: Asked): Promise<ToolReply<'session-list'>> {
+  async list(request: ListRequest): Promise<ToolReply<'session-list'>> {
     const begin = request.cursor === undefined ? undefined : placeIn(request.cursor);
     const { table, caughtUp } = this.#options;
     const end = performance.now() + LONGEST_MS;
@@ -79,7 +79,7 @@ export class SessionList {
     };
   }
 
-  #page(request: Asked, begin: PagePlace | undefined): Page {
+  #page(request: ListRequest, begin: PagePlace | undefined): Page {
     const { table, lifecycle, now } = this.#options;
     const fits = filterOf(request, now());
     const leaving = new Set(lifecycle.unfinished());
@@ -126,7 +126,7 @@ export class SessionList {
     return folding;
   }
 
-  #listed({ session, sequence, reached, at, known }: Row, { brief, text }: Asked): SessionListed {
+  #listed({ session, sequence, reached, at, known }: Row, { brief, text }: ListRequest): SessionListed {
     const time = new Date(at).toISOString();
     const archived = this.#options.lifecycle.archived(session);
     if (brief || known === undefined)
@@ -164,7 +164,7 @@ function placeIn(cursor: string): PagePlace {
   return { rank, at, session, asOf };
 }
 
-function filterOf(request: Asked, now: number): (row: Row, isArchived: boolean) => boolean {
+function filterOf(request: ListRequest, now: number): (row: Row, isArchived: boolean) => boolean {
   const { text, status, project, stalled, active, archived, olderThan, since } = request;
   const words = wordsOf(text);
   const newest = olderThan === undefined ? Number.POSITIVE_INFINITY : now - spanMs(olderThan);

@@ -3,7 +3,7 @@ import { STATEMENT_KINDS } from '../../contracts/kinds.js';
 import { projectOf, type Token } from '../../contracts/names.js';
 import { promptTraceBrief } from '../../contracts/prompt-requests.js';
 import type { ToolArguments } from '../../contracts/requests.js';
-import { askedIn, heldFrom, recordedFact, type SessionFact } from '../../memory/facts/fact-types.js';
+import { questionPrefix, recordedFact, refusalOf, type SessionFact } from '../../memory/facts/fact-types.js';
 import { factHistory, factOfId, findFacts, foundFact } from '../../memory/facts/found-facts.js';
 import { viewOf } from '../../memory/learnings/learnings-state.js';
 import { SESSION_VIEWS, type ViewName } from '../../memory/session/commands/decide-session.js';
@@ -14,7 +14,7 @@ import { factsOf, type SessionState, seenState, tracesOf } from '../../memory/se
 import { intentList } from '../../memory/traces/session-traces.js';
 import { defined } from '../../shared/collections.js';
 import type { ToolPorts } from '../common/service-context.js';
-import type { Asked, Handlers } from '../common/service-shell.js';
+import type { Handlers, Values } from '../common/service-shell.js';
 
 const MAX_PROMPTS = 20;
 const MAX_CANDIDATES = 20;
@@ -63,7 +63,7 @@ export function createSessionQueries({
           { id },
         );
       const ends = type === 'fact.restored' ? factsOf(state).answersInstead(before.ref) : [];
-      const [refusal] = [before, ...ends].flatMap((fact) => heldFrom(person, fact) ?? []);
+      const [refusal] = [before, ...ends].flatMap((fact) => refusalOf(person, fact) ?? []);
       if (refusal !== undefined) return refuse('conflict', refusal, { id });
       if (state.charter.archived !== undefined) return refuseArchived(state);
       const data = {
@@ -86,7 +86,7 @@ export function createSessionQueries({
 
   const views = (Object.keys(SESSION_VIEWS) as ViewName[]).map((name) => [
     `tool.${name}`,
-    async ({ session, ...args }: Asked<`tool.${ViewName}`>) => {
+    async ({ session, ...args }: Values<`tool.${ViewName}`>) => {
       const state = seenState(await stateOf(session));
       // The index type loses the relation between a view and its arguments.
       return { ...SESSION_VIEWS[name](state, args as never), sequence: state.sequence };
@@ -98,8 +98,8 @@ export function createSessionQueries({
     'tool.fact-restore': ({ session, ...request }) => change(session, request, 'fact.restored', changed),
     'tool.fact-correct'({ session, text, ...request }) {
       const objectOf = (before: SessionFact) => {
-        const [said, asked] = [withoutSubject(text, before), askedIn(before.answer)];
-        const object = said.startsWith(asked) ? said : `${asked}${said}`;
+        const [content, prefix] = [withoutSubject(text, before), questionPrefix(before.answer)];
+        const object = content.startsWith(prefix) ? content : `${prefix}${content}`;
         return recordedFact(before.subject, before.relation, object, [])?.object ?? object;
       };
       const instead = (before: SessionFact, state: SessionState) =>

@@ -18,7 +18,7 @@ import {
 import type { SessionLog } from '../../engine/ports/session-log.js';
 import { promptEntry, timelineEntry } from '../../memory/session/timeline-entry.js';
 import type { ToolPorts } from '../common/service-context.js';
-import type { Asked } from '../common/service-shell.js';
+import type { Values } from '../common/service-shell.js';
 
 /** Answers `timeline-list`: events and prompts, newest first, in pages; a prompt precedes the newest event it reflects. */
 type TimelinePorts = Pick<ToolPorts, 'prompts'> & { readonly log: Pick<ToolPorts['log'], 'read' | 'newest'> };
@@ -44,7 +44,7 @@ interface Place {
 }
 
 export function createTimelineService({ log, prompts }: TimelinePorts) {
-  return async ({ session, ...query }: Asked<'tool.timeline-list'>): Promise<TimelineListed> => {
+  return async ({ session, ...query }: Values<'tool.timeline-list'>): Promise<TimelineListed> => {
     const { limit, after } = query;
     const kinds = new Set(query.kinds ?? TIMELINE_KINDS);
     const given = query.cursor === undefined ? undefined : placeIn(query.cursor);

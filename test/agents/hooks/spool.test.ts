@@ -229,7 +229,7 @@ describe('what hooks of one conversation remember', () => {
     const { stateDir } = hookPlace();
     const state = hookState(stateDir);
     state.remember('key', 'the old text');
-    const said = join(stateDir, 'hooks', 'said');
+    const said = join(stateDir, 'hooks', 'texts');
     const reader = openSync(join(said, readdirSync(said)[0] ?? ''), 'r');
     state.remember('key', 'new');
     expect(readFileSync(reader, 'utf8')).toBe('the old text');

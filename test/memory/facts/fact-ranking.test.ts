@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { type FactsAsked, rankFacts } from '../../../src/memory/facts/fact-ranking.js';
+import { type RankingQuery, rankFacts } from '../../../src/memory/facts/fact-ranking.js';
 import { InMemorySessionFactStore } from '../../../src/memory/facts/fact-store.js';
 import type { FactRanking, SessionFact } from '../../../src/memory/facts/fact-types.js';
 import { factsFrom, implementer, reviewer, roleResults, sayings } from '../../support/builders.js';
 import * as fc from '../../support/properties.js';
 
-function asked(overrides: Partial<FactsAsked> = {}): FactsAsked {
+function asked(overrides: Partial<RankingQuery> = {}): RankingQuery {
   return {
     text: 'check the bounds',
     taskId: '99',
@@ -28,7 +28,7 @@ const said = (task_id: string, summary: string, ...files_modified: string[]) =>
 const OTHERS = Array.from({ length: 60 }, (_, n) =>
   factsFrom(100 + n, said(`other-${n}`, `polish screen ${n}`)),
 );
-const shown = (store: InMemorySessionFactStore, overrides: Partial<FactsAsked>) => {
+const shown = (store: InMemorySessionFactStore, overrides: Partial<RankingQuery>) => {
   const { chosen, rest } = rankFacts(store, asked(overrides));
   return sayings([...chosen, ...rest].map((each) => each.fact));
 };
@@ -124,7 +124,7 @@ describe('the files that lead to facts', () => {
       asked({ text: 'go on', files: ['src/store.ts'] }),
     );
     expect(chosen).toHaveLength(3);
-    expect(considered.filter(({ left }) => left === 'held')).toHaveLength(27);
+    expect(considered.filter(({ left }) => left === 'reserved')).toHaveLength(27);
   });
 
   it.each(['package.json', 'yarn.lock', 'CHANGELOG.md'])(

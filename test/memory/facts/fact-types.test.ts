@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { compileRequest } from '../../../src/contracts/compile-request.js';
-import { heldFrom, isAtHand, isElsewhere } from '../../../src/memory/facts/fact-types.js';
+import { isAtHand, isElsewhere, refusalOf } from '../../../src/memory/facts/fact-types.js';
 import { compilePrompt } from '../../../src/prompt/compile-prompt.js';
 import { implementer, observer, fact as sessionFact } from '../../support/builders.js';
 import { StatedSession } from '../../support/stated.js';
@@ -8,7 +8,7 @@ import { StatedSession } from '../../support/stated.js';
 const fact = { subject: 'style', relation: 'rule', object: 'Two spaces', tags: ['convention' as const] };
 
 it("a line of the user's conversation is refused to agents as that, and not as the user's words", () => {
-  const of = (origin: 'user' | 'person') => heldFrom(undefined, sessionFact({ ref: 'M1', origin }));
+  const of = (origin: 'user' | 'person') => refusalOf(undefined, sessionFact({ ref: 'M1', origin }));
   expect(of('user')).toBe(
     "fact M1 is from the user's conversation and has the user's rank: only a person changes it, at a terminal or on the page",
   );

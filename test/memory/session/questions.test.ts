@@ -207,7 +207,7 @@ describe('an answer', () => {
       },
     });
     asked(1, played);
-    expect(runStatus(played.state).run).toMatchObject({ next_task_id: null, held: '1 blocked' });
+    expect(runStatus(played.state).run).toMatchObject({ next_task_id: null, why_none: '1 blocked' });
     played.after('blocker-answer', ANSWER);
     expect(runStatus(played.state).run).toMatchObject({ next_task_id: '1' });
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RecordedEntry } from '../../../src/contracts/trace-entry.js';
-import { finishedTurn, requestIn, saidIn } from '../../../src/memory/traces/finished-turn.js';
+import { contentOf, finishedTurn, requestIn } from '../../../src/memory/traces/finished-turn.js';
 
 const did = (tool: string, more: Partial<RecordedEntry> = {}): RecordedEntry => ({
   ...{ id: tool, intent: 'i', action: 'TOOL_EXECUTION', status: 'SUCCESS', size: 0, tool },
@@ -192,7 +192,7 @@ describe('what a last message says', () => {
     ],
     ['nothing', 'Done.', { done: undefined }],
   ])('%s', (_, message, said) => {
-    expect(saidIn(message)).toMatchObject(said);
+    expect(contentOf(message)).toMatchObject(said);
   });
 
   it.each([
@@ -205,6 +205,6 @@ describe('what a last message says', () => {
     ...['Soll ich npm oder pnpm nehmen?', 'Willst du npm oder pnpm?', 'Sollen wir die Seiten cachen?'],
     'npmとpnpmのどちらを使いましょうか？',
   ])('a choice, which is a question: %s', (question) => {
-    expect(saidIn(question).questions).toEqual([question]);
+    expect(contentOf(question).questions).toEqual([question]);
   });
 });

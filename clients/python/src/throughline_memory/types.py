@@ -2993,7 +2993,7 @@ class ConsideredFact(TypedDict):
     """The strongest reason, such as words of the task or a file."""
     words: list[str]
     """The words of the task that it contains, as stems."""
-    left: NotRequired[Literal["rank", "near-duplicate", "one task", "held", "likely file", "budget"]]
+    left: NotRequired[Literal["rank", "near-duplicate", "one task", "reserved", "likely file", "budget"]]
     """Why it is not shown, such as a higher rank of others."""
     duplicate_of: NotRequired[str]
     """Id of the fact that says nearly the same."""
@@ -3323,7 +3323,7 @@ class TracedLeftFact(TypedDict):
     """Id of the fact."""
     score: float
     """Share of the query's words that it contains, 0 to 1."""
-    why: Literal["rank", "near-duplicate", "one task", "held", "likely file", "budget"]
+    why: Literal["rank", "near-duplicate", "one task", "reserved", "likely file", "budget"]
     """Why the prompt does not show it, as in a fact's `left`."""
 
 
@@ -3623,7 +3623,7 @@ class Plan(TypedDict):
     """The task in progress, else the next: unblocked, required before optional."""
     next_task_id: Any
     """The first open task that is not blocked and waits for nothing."""
-    held: NotRequired[str]
+    why_none: NotRequired[str]
     """Why no open task is next, such as "2 blocked, 1 optional"."""
     problems: int
     """Lines of the plan that could not be read."""

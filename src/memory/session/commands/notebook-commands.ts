@@ -7,7 +7,7 @@ import { defined } from '../../../shared/collections.js';
 import { nearIdsHint } from '../../../shared/nearest-name.js';
 import { named, oneSpelling } from '../../../shared/text.js';
 import { recordedScope } from '../../facts/fact-extractor.js';
-import { heldFrom, isSameScope, ONLY_A_PERSON, outranks, type SessionFact } from '../../facts/fact-types.js';
+import { isSameScope, ONLY_A_PERSON, outranks, refusalOf, type SessionFact } from '../../facts/fact-types.js';
 import { factOfId } from '../../facts/found-facts.js';
 import { contrasts } from '../../facts/statements.js';
 import { idInPlan } from '../charter.js';
@@ -32,14 +32,14 @@ const GO_ON = 'go on in a new session';
 const FEWER_NOTES = 'delete outdated ones with note-delete';
 
 /** A labelled line says its type, as in the message of an agent. */
-const LABELLED = /^(?<label>decided|rule|found|failed)\s*[:：]\s*(?<said>\S[\s\S]*)$/i;
+const LABELLED = /^(?<label>decided|rule|found|failed)\s*[:：]\s*(?<content>\S[\s\S]*)$/i;
 const TYPE_OF: Readonly<Record<string, NoteType>> = { decided: 'decision', rule: 'rule', failed: 'stuck' };
 
 export function addNote(
   state: SessionState,
   { content: whole, type: chosen, by: named, person, ...scope }: ToolArguments<'note-add'>,
 ): Decision {
-  const { label = '', said: content = whole } = (chosen === 'learning' && LABELLED.exec(whole)?.groups) || {};
+  const { label = '', content = whole } = (chosen === 'learning' && LABELLED.exec(whole)?.groups) || {};
   const type = TYPE_OF[label.toLowerCase()] ?? chosen;
   const number = state.notebook.lastNote + 1;
   const [id, ref] = [`NOT-${number}`, `N${number}`];
@@ -79,7 +79,7 @@ export function addNote(
 function withdrawn(person: true | undefined, inWords: readonly SessionFact[]): Refusal | undefined {
   const before = inWords.find(({ retracted }) => retracted !== undefined);
   if (before === undefined || inWords.some(({ validTo }) => validTo === undefined)) return undefined;
-  const why = heldFrom(person, before);
+  const why = refusalOf(person, before);
   return why === undefined ? undefined : refuse('conflict', why, { id: before.ref });
 }
 
@@ -158,17 +158,17 @@ export function answerBlocker(state: SessionState, args: ToolArguments<'blocker-
   const onTheBoard = ledgers.has(id) ? undefined : resolveId(state.board.tasks, id, 'task', 'TAS');
   const task = onTheBoard !== undefined && 'found' in onTheBoard ? onTheBoard.found.id : id;
   const ledger = ledgers.get(task);
-  const waiting = askedBy(ledger, statement);
+  const waiting = questionsIn(ledger, statement);
   const all = asksOf(state, task, ledger).map(({ text }) => text);
   // A question of an earlier result is answered by name, or once the newest result waits for nothing.
   const withEarlier = ledger !== undefined && (question !== undefined || waiting.length === 0);
   const open = withEarlier ? [...new Set([...waiting, ...all])] : waiting;
-  const asked = ledger?.questions ?? [];
-  if (question === undefined && asked.length > 1)
+  const latest = ledger?.questions ?? [];
+  if (question === undefined && latest.length > 1)
     return refuse(
       'conflict',
-      `task ${task} has ${asked.length} open questions: ${named(
-        asked.map(({ text }) => JSON.stringify(text)),
+      `task ${task} has ${latest.length} open questions: ${named(
+        latest.map(({ text }) => JSON.stringify(text)),
         5,
       )}; name one with --question or by its id`,
       { task },
@@ -255,7 +255,7 @@ function questionOf(state: SessionState, id: string): SessionFact | undefined {
 }
 
 /** Returns the open questions of a task's newest result, in their original wording; of a conversation only the named one. */
-function askedBy(ledger: TaskLedger | undefined, statement: SessionFact | undefined): readonly string[] {
+function questionsIn(ledger: TaskLedger | undefined, statement: SessionFact | undefined): readonly string[] {
   if (ledger === undefined) return statement?.validTo === undefined && statement ? [statement.object] : [];
   const { questions = [], answers = [], blockers, summary, last } = ledger;
   const open = questions.map(({ text }) => text);
@@ -270,7 +270,7 @@ function noteIn(state: SessionState, id: string, person: true | undefined) {
   const fact = factsOf(state)
     .statements()
     .find(({ note }) => note?.id === resolved.found.id);
-  const why = fact && heldFrom(person, fact);
+  const why = fact && refusalOf(person, fact);
   return why === undefined ? resolved : { refusal: refuse('conflict', why, { id }) };
 }
 
