@@ -177,8 +177,8 @@ export function isCommandEvent(event: Pick<SessionEvent, 'type'>): boolean {
 export const COMMAND_PATHS = 'command.>';
 export const RESULT_PATHS = 'result.*';
 
-/** Copies of overwritten events, each with the sequence of its original. */
-export const OVERWRITTEN_PATH = 'command.session.history.overwritten';
+/** Copies of overwritten events, each with the sequence of its original: not among the commands, since their appends expect nothing. */
+export const OVERWRITTEN_PATH = 'session.history.overwritten';
 
 /**
  * Results of a session are spread over this many subjects by their number in `DISPATCH`: a result always meets itself there,

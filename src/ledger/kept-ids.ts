@@ -47,7 +47,9 @@ export function withKeptIds(
   isKnown: (id: string) => boolean,
 ): TasksDocument {
   if (before.tasks.length + (before.left?.length ?? 0) === 0) return document;
-  const kept = keptIds(document, unnamed, before, isKnown);
+  const kept = hasSameLines(document, before)
+    ? before.tasks.map((earlier): Kept => ({ id: earlier.id, earlier }))
+    : keptIds(document, unnamed, before, isKnown);
   const ids = new Map(document.tasks.map(({ id }, at) => [id, kept[at]?.id ?? id]));
   const idOf = (id: string) => ids.get(id) ?? id;
   const tasks = document.tasks.map((task, at): ProgressTask => {
@@ -71,6 +73,13 @@ export function withKeptIds(
   const others = new Set(left.filter(({ id }) => !isKnown(id)).slice(-MAX_UNKNOWN));
   const remembered = left.filter((task) => others.has(task) || known.includes(task));
   return { ...document, tasks, ...(remembered.length > 0 && { left: remembered }) };
+}
+
+/** True for a plan that is read again, with other boxes ticked at most. */
+function hasSameLines({ tasks }: TasksDocument, before: EarlierPlan): boolean {
+  const isSame = ({ id, text }: ProgressTask, former: ProgressTask | undefined) =>
+    former !== undefined && text === former.text && id === (former.written ?? former.id);
+  return tasks.length === before.tasks.length && tasks.every((task, at) => isSame(task, before.tasks[at]));
 }
 
 /** Limits of departed tasks that are remembered: with results, as many as a session keeps ledgers, and without. */

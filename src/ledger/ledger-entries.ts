@@ -2,7 +2,7 @@ import type { TasksDocument, unreadable } from '../contracts/plan-requests.js';
 import type { Output } from '../contracts/schema-fields.js';
 import { distinctTexts } from '../shared/text.js';
 import { driftOf, leavesOf, outlookOf, type TaskResults, totalsOf } from './next-task.js';
-import type { RaisedSignal, StallThresholds } from './stall.js';
+import type { RaisedSignal } from './stall.js';
 import { nextAction, outcomeName, signalsOf, type TaskLedger } from './task-ledger.js';
 
 /** Entries by the names of the specification, `ledger.task.*` and `ledger.progress.*`; empty ones are left out. */
@@ -21,12 +21,11 @@ export function tasksLeft(document: TasksDocument | undefined, task: string): bo
 export function ledgerEntries(
   ledger: TaskLedger | undefined,
   document: TasksDocument | undefined,
-  thresholds: StallThresholds,
   unreadable?: UnreadableResult,
   results?: TaskResults,
 ): LedgerEntries {
   return {
-    ...taskEntries(ledger, document, thresholds),
+    ...taskEntries(ledger, document),
     ...(unreadable && { 'ledger.task.unreadable': unreadable }),
     ...progressEntries(document, results),
   };
@@ -40,13 +39,9 @@ export function replanHint(signals: readonly RaisedSignal[]): string | undefined
   return texts.length === 0 ? undefined : texts.join(' | ');
 }
 
-function taskEntries(
-  ledger: TaskLedger | undefined,
-  document: TasksDocument | undefined,
-  thresholds: StallThresholds,
-): LedgerEntries {
+function taskEntries(ledger: TaskLedger | undefined, document: TasksDocument | undefined): LedgerEntries {
   if (ledger === undefined) return {};
-  const signals = signalsOf(ledger, thresholds);
+  const signals = signalsOf(ledger);
   const hint = replanHint(signals);
   const { work, tries, questions = [], answers = [] } = ledger;
   return {

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { kindOf } from '../contracts/kinds.js';
 import type { Output } from '../contracts/schema-fields.js';
-import { STALL_SIGNALS, type StallSignal } from '../contracts/session-meta-events.js';
-import { recordOf } from '../shared/text.js';
+import type { StallSignal } from '../contracts/session-meta-events.js';
 import type { OutcomeDigest } from './outcome-digest.js';
 
 /**
@@ -20,13 +19,8 @@ import type { OutcomeDigest } from './outcome-digest.js';
  * Only approvals reset what review rounds build up, because a completed result is part of the loop.
  */
 
-export type StallThresholds = Readonly<Record<StallSignal, number>>;
-
-const DEFAULT_STALL_THRESHOLD = 2;
-
-export function stallThresholds(threshold = DEFAULT_STALL_THRESHOLD): StallThresholds {
-  return recordOf(STALL_SIGNALS, () => threshold);
-}
+/** The count at which a signal is raised. */
+const THRESHOLD = 2;
 
 /** `text` is the latest wording. */
 const repeated = z.object({ key: z.string(), text: z.string(), count: z.number() });
@@ -138,23 +132,21 @@ function wording(text: string) {
 
 export function raisedSignals(
   counters: StallCounters,
-  thresholds: StallThresholds,
   lastFixes: readonly string[],
   lastProblem: string,
 ): RaisedSignal[] {
   const raised = (signal: StallSignal, count: number, evidence: readonly string[]): RaisedSignal[] => {
-    const threshold = thresholds[signal];
-    if (count < threshold) return [];
-    return [{ signal, count, threshold, evidence: evidence.slice(0, MAX_EVIDENCE) }];
+    if (count < THRESHOLD) return [];
+    return [{ signal, count, threshold: THRESHOLD, evidence: evidence.slice(0, MAX_EVIDENCE) }];
   };
   // The first modification of a file is not a repetition.
   const again = counters.files.map((file) => ({ ...file, count: file.count - 1 }));
   return [
     ...raised('non_progress', counters.nonProgress, lastProblem === '' ? [] : [lastProblem]),
     ...raised('ping_pong', counters.pingPong, lastFixes),
-    ...raised('same_fixes', most(counters.fixes), worst(counters.fixes, thresholds.same_fixes)),
-    ...raised('same_test', most(counters.tests), worst(counters.tests, thresholds.same_test)),
-    ...raised('same_files', most(again), worst(again, thresholds.same_files)),
+    ...raised('same_fixes', most(counters.fixes), worst(counters.fixes)),
+    ...raised('same_test', most(counters.tests), worst(counters.tests)),
+    ...raised('same_files', most(again), worst(again)),
   ];
 }
 
@@ -202,9 +194,9 @@ function most(items: readonly Repeated[]): number {
   return items.reduce((highest, item) => Math.max(highest, item.count), 0);
 }
 
-function worst(items: readonly Repeated[], threshold: number): string[] {
+function worst(items: readonly Repeated[]): string[] {
   return items
-    .filter((item) => item.count >= threshold)
+    .filter((item) => item.count >= THRESHOLD)
     .sort((a, b) => b.count - a.count)
     .map((item) => `${item.text} (${item.count} times)`);
 }

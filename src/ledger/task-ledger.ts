@@ -5,14 +5,7 @@ import type { Output } from '../contracts/schema-fields.js';
 import { defined, ordered } from '../shared/collections.js';
 import { oneSpelling } from '../shared/text.js';
 import { digestIssue, failedTests, type OutcomeDigest, openQuestions } from './outcome-digest.js';
-import {
-  countStall,
-  NO_STALL,
-  type RaisedSignal,
-  raisedSignals,
-  type StallThresholds,
-  stallCounters,
-} from './stall.js';
+import { countStall, NO_STALL, type RaisedSignal, raisedSignals, stallCounters } from './stall.js';
 
 const texts = z.array(z.string());
 
@@ -118,7 +111,6 @@ export function foldDispatch(
   task: string,
   dispatch: { readonly sequence: number; readonly at: string },
   digest: OutcomeDigest,
-  thresholds: StallThresholds,
 ): TaskLedger | undefined {
   const { role, verdict, history } = digest;
   const { part } = kindOf(role);
@@ -134,7 +126,7 @@ export function foldDispatch(
   // A result that asked a question is not a failure in a row: the next one has an answer to work with.
   const counted = isAsking(before) ? { ...before.stall, nonProgress: 0 } : before.stall;
   const stall = countStall(counted, digest);
-  const stalled = signalsOf({ ...updated, stall, last }, thresholds).length > 0;
+  const stalled = signalsOf({ ...updated, stall, last }).length > 0;
   const planVersion = before.planVersion + (stalled && !before.stalled ? 1 : 0);
   const { questions = [], ...others } = updated;
   const open = questions.length > 0 ? { questions } : {};
@@ -143,16 +135,17 @@ export function foldDispatch(
 }
 
 /** Returns the raised signals; none while the newest result waits for an answer, or has one. */
-export function signalsOf(
-  { stall, last, ...stated }: Body & QuestionsAndAnswers & Pick<TaskLedger, 'stall' | 'last'>,
-  thresholds: StallThresholds,
-): RaisedSignal[] {
+export function signalsOf({
+  stall,
+  last,
+  ...stated
+}: Body & QuestionsAndAnswers & Pick<TaskLedger, 'stall' | 'last'>): RaisedSignal[] {
   const { requiredFixes, issues, blockers, summary } = stated;
   if (last.verdict === 'blocked' && (isAsking(stated) || isAnswered(stated))) return [];
   const demanded = requiredFixes.length > 0 ? requiredFixes : issues.map(({ message }) => message);
   const isHalted = kindOf(last.role).part === 'review' && last.verdict === 'blocked';
   const halted = isHalted ? demanded[0] : undefined;
-  return raisedSignals(stall, thresholds, demanded, halted ?? blockers[0] ?? summary ?? '');
+  return raisedSignals(stall, demanded, halted ?? blockers[0] ?? summary ?? '');
 }
 
 type Demands = 'issues' | 'requiredFixes' | 'blockers' | 'questions';

@@ -418,7 +418,7 @@ const REPEATS: Readonly<Record<StallSignal, string>> = {
 function replanLines(state: SessionState, taskId: string, role: Role): string[] {
   const ledger = ledgersOf(state).get(taskId);
   if (ledger === undefined) return [];
-  const signals = signalsOf(ledger, state.limits.stall);
+  const signals = signalsOf(ledger);
   if (signals.length === 0) return [];
   const { tries } = ledger;
   return [

@@ -391,7 +391,7 @@ function openOf(
       const { requiredFixes, issues, questions = [], last } = ledger;
       const task = `task ${clipText(quoted(ledger.task), MAX_SHORT)}`;
       const fixes = requiredFixes.length > 0 ? requiredFixes : issues.map(({ message }) => message);
-      const stalled = signalsOf(ledger, state.limits.stall).length > 0 ? [`${task} goes in circles`] : [];
+      const stalled = signalsOf(ledger).length > 0 ? [`${task} goes in circles`] : [];
       const waits = [
         ...plainBlockers(ledger).map((text) => `${task} waits: "${quoted(text)}"`),
         ...fixes.map((text) => `${task} must be fixed: ${quoted(text)}`),

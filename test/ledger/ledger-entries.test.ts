@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { ledgerEntries, replanHint, tasksLeft } from '../../src/ledger/ledger-entries.js';
-import { stallThresholds } from '../../src/ledger/stall.js';
 import { implementer, reviewer } from '../support/builders.js';
 import {
   APPROVED,
@@ -12,11 +11,9 @@ import {
   progressTask,
 } from '../support/ledgers.js';
 
-const THRESHOLDS = stallThresholds();
-
 describe('the entries of a task', () => {
   it('the entries of a task are those with content', () => {
-    expect(ledgerEntries(ledgerAfter([completed({ summary: 'done' })]), undefined, THRESHOLDS)).toEqual({
+    expect(ledgerEntries(ledgerAfter([completed({ summary: 'done' })]), undefined)).toEqual({
       'ledger.task.summary': 'done',
       'ledger.task.stalled_count': 0,
       'ledger.task.plan_version': 1,
@@ -45,7 +42,7 @@ describe('the entries of a task', () => {
         issues: [{ severity: 'minor', file: 'a.ts', message: 'odd', fix: 'rename' }],
       }),
     ]);
-    expect(ledgerEntries(ledger, undefined, THRESHOLDS)).toEqual({
+    expect(ledgerEntries(ledger, undefined)).toEqual({
       'ledger.task.summary': 'added the store',
       'ledger.task.reviewer_assessment': 'needs_changes',
       'ledger.task.reviewer_issues': [{ severity: 'minor', message: 'odd', file: 'a.ts', fix: 'rename' }],
@@ -73,9 +70,9 @@ describe('the entries of a task', () => {
 
   it('the entries of a task lose flag and hint with an approval, but not the plan version', () => {
     const stalled = [completed(), needsChanges('a'), completed(), needsChanges('a')];
-    const before = ledgerEntries(ledgerAfter(stalled), undefined, THRESHOLDS);
+    const before = ledgerEntries(ledgerAfter(stalled), undefined);
     expect(before).toMatchObject({ 'ledger.task.replan_hint': 'ping_pong 2: a | same_fixes 2: a (2 times)' });
-    const after = ledgerEntries(ledgerAfter([...stalled, APPROVED]), undefined, THRESHOLDS);
+    const after = ledgerEntries(ledgerAfter([...stalled, APPROVED]), undefined);
     expect(Object.keys(after)).toEqual([
       'ledger.task.summary',
       'ledger.task.reviewer_assessment',
@@ -88,28 +85,26 @@ describe('the entries of a task', () => {
   });
 
   it('a task of which nothing is known has no entries', () => {
-    expect(ledgerEntries(undefined, undefined, THRESHOLDS)).toEqual({});
+    expect(ledgerEntries(undefined, undefined)).toEqual({});
   });
 });
 
 describe('the entries of the progress', () => {
   it('the entries of the progress stand beside those of the task', () => {
     const document = documentOfTasks([progressTask('1', { status: 'completed' }), progressTask('2')]);
-    expect(ledgerEntries(undefined, document, THRESHOLDS)).toEqual({
+    expect(ledgerEntries(undefined, document)).toEqual({
       'ledger.progress.active_task_id': '2',
       'ledger.progress.next_task_id': '2',
       'ledger.progress.totals': { total: 2, completed: 1, inProgress: 0, pending: 1 },
       'ledger.progress.source_fingerprint': document.fingerprint,
     });
-    const both = ledgerEntries(ledgerAfter([completed()]), document, THRESHOLDS);
+    const both = ledgerEntries(ledgerAfter([completed()]), document);
     expect(both).toMatchObject({ 'ledger.task.plan_version': 1, 'ledger.progress.active_task_id': '2' });
   });
 
   it('the entries of the progress name no active task when all is done', () => {
     const document = documentOfTasks([progressTask('1', { status: 'completed' })]);
-    expect(ledgerEntries(undefined, document, THRESHOLDS)).not.toHaveProperty(
-      'ledger.progress.active_task_id',
-    );
+    expect(ledgerEntries(undefined, document)).not.toHaveProperty('ledger.progress.active_task_id');
   });
 });
 
@@ -138,7 +133,7 @@ describe('whether tasks are left after one', () => {
   it('an approval leads to the next task, or to the end when no task is left', () => {
     const ledger = ledgerAfter([APPROVED]);
     const entries = (...ids: string[]) =>
-      ledgerEntries(ledger, documentOfTasks(ids.map((id) => progressTask(id))), THRESHOLDS);
+      ledgerEntries(ledger, documentOfTasks(ids.map((id) => progressTask(id))));
     expect(entries('1', '2')).toMatchObject({ 'ledger.task.next_action': 'next_task' });
     expect(entries('1')).toMatchObject({ 'ledger.task.next_action': 'spec_completed' });
   });

@@ -1,31 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import type { RoleResult } from '../../src/contracts/results.js';
-import { STALL_SIGNALS, type StallSignal } from '../../src/contracts/session-meta-events.js';
+import type { StallSignal } from '../../src/contracts/session-meta-events.js';
 import { replanHint } from '../../src/ledger/ledger-entries.js';
-import {
-  normalised,
-  type RaisedSignal,
-  type StallThresholds,
-  stallThresholds,
-} from '../../src/ledger/stall.js';
+import { normalised, type RaisedSignal } from '../../src/ledger/stall.js';
 import { signalsOf } from '../../src/ledger/task-ledger.js';
 import { implementer, reviewer, roleResults } from '../support/builders.js';
 import { APPROVED, blocked, completed, failed, ledgerAfter, needsChanges } from '../support/ledgers.js';
 import * as fc from '../support/properties.js';
 import { SIGNAL_CASES } from './stall-cases.js';
 
-function raisedAfter(
-  results: readonly RoleResult[],
-  thresholds: StallThresholds = stallThresholds(),
-): RaisedSignal[] {
-  const ledger = ledgerAfter(results, thresholds);
-  return ledger === undefined ? [] : signalsOf(ledger, thresholds);
-}
-
-const NEVER = 1000;
-/** Thresholds that let only this signal be raised. */
-function only(signal: StallSignal, threshold: number): StallThresholds {
-  return { ...stallThresholds(NEVER), [signal]: threshold };
+/** @param only this signal */
+function raisedAfter(results: readonly RoleResult[], only?: StallSignal): RaisedSignal[] {
+  const ledger = ledgerAfter(results);
+  const raised = ledger === undefined ? [] : signalsOf(ledger);
+  return raised.filter(({ signal }) => only === undefined || signal === only);
 }
 
 describe.each(SIGNAL_CASES)(
@@ -42,7 +30,7 @@ describe.each(SIGNAL_CASES)(
     });
 
     it('a stall signal stays raised, and counts on, while it goes on', () => {
-      const [found] = raisedAfter([...quiet, raising, ...quiet.slice(-1), raising], only(signal, 2));
+      const [found] = raisedAfter([...quiet, raising, ...quiet.slice(-1), raising], signal);
       expect(found?.signal).toBe(signal);
       expect(found?.count).toBeGreaterThan(count);
     });
@@ -55,22 +43,11 @@ describe.each(SIGNAL_CASES)(
     });
 
     it.each(resets)('a stall signal starts from zero after $name', ({ result }) => {
-      expect(raisedAfter([...quiet, raising, result, raising], only(signal, 2))).toEqual([]);
+      expect(raisedAfter([...quiet, raising, result, raising], signal)).toEqual([]);
     });
 
     it.each(keeps)('a stall signal is not ended by $name', ({ result }) => {
-      expect(raisedAfter([...quiet, raising, result], only(signal, 2))[0]?.signal).toBe(signal);
-    });
-
-    it('a stall signal has a threshold of its own', () => {
-      const results = [...quiet, raising];
-      expect(raisedAfter(results, only(signal, count))).toEqual([
-        { signal, count, threshold: count, evidence: expect.any(Array) },
-      ]);
-      expect(raisedAfter(results, only(signal, count + 1))).toEqual([]);
-      expect(ledgerAfter(results, only(signal, count + 1))?.planVersion).toBe(1);
-      const others = STALL_SIGNALS.filter((each) => each !== signal);
-      for (const other of others) expect(raisedAfter(results, only(other, 2))).toEqual([]);
+      expect(raisedAfter([...quiet, raising, result], signal)[0]?.signal).toBe(signal);
     });
   },
 );
@@ -135,7 +112,7 @@ describe('required fixes', () => {
     ['width', 'check the bounds', 'ｃｈｅｃｋ ｔｈｅ ｂｏｕｎｄｓ'],
   ])('required fixes are the same for all differences of %s', (_what, one, other) => {
     expect(normalised(other)).toBe(normalised(one));
-    const raised = raisedAfter([needsChanges(one), needsChanges(other)], only('same_fixes', 2));
+    const raised = raisedAfter([needsChanges(one), needsChanges(other)], 'same_fixes');
     expect(raised).toMatchObject([{ count: 2, evidence: [expect.stringMatching(/ \(2 times\)$/)] }]);
   });
 
@@ -144,26 +121,26 @@ describe('required fixes', () => {
     ['their accents', 'prüfen', 'prufen'],
     ['a number where there was none', 'check line', 'check line 7'],
   ])('required fixes differ by %s', (_what, one, other) => {
-    expect(raisedAfter([needsChanges(one), needsChanges(other)], only('same_fixes', 2))).toEqual([]);
+    expect(raisedAfter([needsChanges(one), needsChanges(other)], 'same_fixes')).toEqual([]);
   });
 
   it('required fixes count once for a review that names one twice', () => {
     const twice = needsChanges('fix line 1', 'fix line 2');
-    expect(raisedAfter([twice], only('same_fixes', 2))).toEqual([]);
-    expect(raisedAfter([twice, twice], only('same_fixes', 2))).toMatchObject([{ count: 2 }]);
+    expect(raisedAfter([twice], 'same_fixes')).toEqual([]);
+    expect(raisedAfter([twice, twice], 'same_fixes')).toMatchObject([{ count: 2 }]);
   });
 
   it('required fixes that came back most often come first', () => {
     const raised = raisedAfter(
       [needsChanges('a'), needsChanges('a', 'b'), needsChanges('a', 'b')],
-      only('same_fixes', 2),
+      'same_fixes',
     );
     expect(raised[0]).toMatchObject({ count: 3, evidence: ['a (3 times)', 'b (2 times)'] });
   });
 });
 
 describe('tests', () => {
-  const raised = (...results: readonly RoleResult[]) => raisedAfter(results, only('same_test', 2));
+  const raised = (...results: readonly RoleResult[]) => raisedAfter(results, 'same_test');
 
   it('tests without a failure to quote are named by their command', () => {
     const silent = completed({ tests: [{ command: 'npm test', passed: false }] });
@@ -187,19 +164,18 @@ describe('files', () => {
     ['a test failed', [broken, broken, done]],
     ['the result was not completed', [gaveUp, gaveUp, done]],
   ])('files count when they are modified again after %s', (_what, results) => {
-    expect(raisedAfter(results, only('same_files', 2))).toEqual([
+    expect(raisedAfter(results, 'same_files')).toEqual([
       { signal: 'same_files', count: 2, threshold: 2, evidence: ['src/a.ts (2 times)'] },
     ]);
   });
 
   it('files count again for the one result after a review, not for those after it', () => {
-    expect(raisedAfter([done, needsChanges('x'), done, done, done], only('same_files', 2))).toEqual([]);
+    expect(raisedAfter([done, needsChanges('x'), done, done, done], 'same_files')).toEqual([]);
   });
 });
 
 describe('evidence of no progress', () => {
-  const evidence = (...results: readonly RoleResult[]) =>
-    raisedAfter(results, only('non_progress', 2))[0]?.evidence;
+  const evidence = (...results: readonly RoleResult[]) => raisedAfter(results, 'non_progress')[0]?.evidence;
 
   it('evidence of no progress is the first blocker of the newest result, else its summary', () => {
     expect(evidence(blocked('no token'), blocked('no host', 'no disk'))).toEqual(['no host']);
@@ -211,21 +187,17 @@ describe('any results', () => {
   it('any results raise signals that are over their thresholds, each with evidence that came from results', () => {
     let flagged = 0;
     fc.assert(
-      fc.property(
-        fc.array(roleResults, { maxLength: 30 }),
-        fc.integer({ min: 1, max: 4 }),
-        (results, limit) => {
-          const raised = raisedAfter(results, stallThresholds(limit));
-          flagged += raised.length;
-          for (const { count, threshold, evidence } of raised) {
-            expect(threshold).toBe(limit);
-            expect(count).toBeGreaterThanOrEqual(limit);
-            expect(evidence.length).toBeLessThanOrEqual(3);
-          }
-          expect(raisedAfter([...results, APPROVED], stallThresholds(limit))).toEqual([]);
-          expect(raisedAfter([APPROVED, ...results], stallThresholds(limit))).toEqual(raised);
-        },
-      ),
+      fc.property(fc.array(roleResults, { maxLength: 30 }), (results) => {
+        const raised = raisedAfter(results);
+        flagged += raised.length;
+        for (const { count, threshold, evidence } of raised) {
+          expect(threshold).toBe(2);
+          expect(count).toBeGreaterThanOrEqual(2);
+          expect(evidence.length).toBeLessThanOrEqual(3);
+        }
+        expect(raisedAfter([...results, APPROVED])).toEqual([]);
+        expect(raisedAfter([APPROVED, ...results])).toEqual(raised);
+      }),
     );
     expect(flagged).toBeGreaterThan(0);
   });
@@ -247,7 +219,7 @@ describe('any results', () => {
   it('signals find what begins to repeat itself after more results than they can keep', () => {
     const wide = completed({ files_modified: Array.from({ length: 50 }, (_, index) => `src/${index}.ts`) });
     const late = completed({ files_modified: ['src/late.ts'] });
-    const raisedFor = (...results: RoleResult[]) => raisedAfter(results, only('same_files', 2));
+    const raisedFor = (...results: RoleResult[]) => raisedAfter(results, 'same_files');
     expect(raisedFor(wide, late, needsChanges('a'), late, needsChanges('b'), late)).toMatchObject([
       { evidence: ['src/late.ts (2 times)'] },
     ]);

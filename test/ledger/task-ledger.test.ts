@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RoleResult } from '../../src/contracts/results.js';
 import { digestOf } from '../../src/ledger/outcome-digest.js';
-import { stallThresholds } from '../../src/ledger/stall.js';
 import { foldDispatch, nextAction, outcomeName, type TaskLedger } from '../../src/ledger/task-ledger.js';
 import { implementer, recorded, reviewer, timeOf } from '../support/builders.js';
 import {
@@ -32,9 +31,9 @@ describe('a result from before the session', () => {
       .dispatch;
     const past = digestOf({ sequence: 2, task: '1', at: timeOf(2), role, outcome });
     const at = { sequence: 2, at: timeOf(2) };
-    expect(foldDispatch(undefined, '1', at, past, stallThresholds())).toBeUndefined();
+    expect(foldDispatch(undefined, '1', at, past)).toBeUndefined();
     const known = ledgerAfter([completed()]);
-    expect(foldDispatch(known, '1', at, past, stallThresholds())).toBe(known);
+    expect(foldDispatch(known, '1', at, past)).toBe(known);
   });
 });
 
@@ -256,13 +255,7 @@ describe('the plan version', () => {
 describe('folding', () => {
   it('folding a dispatch that comes after a newer one counts it, and lets the newer one stand', () => {
     const newest = ledgerAfter([completed(), REVIEW, completed({ summary: 'newest' }), APPROVED]);
-    const late = foldDispatch(
-      newest,
-      '1',
-      { sequence: 2, at: timeOf(2) },
-      digest(needsChanges('long done')),
-      stallThresholds(),
-    );
+    const late = foldDispatch(newest, '1', { sequence: 2, at: timeOf(2) }, digest(needsChanges('long done')));
     expect(late).toEqual({ ...newest, dispatches: 5, approvalLoops: 2 });
   });
 });

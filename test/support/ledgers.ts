@@ -3,7 +3,6 @@ import type { ProgressTask, TasksDocument } from '../../src/contracts/plan-reque
 import type { RoleResult } from '../../src/contracts/results.js';
 import type { EventOf } from '../../src/contracts/session-events.js';
 import { digestOf, type OutcomeDigest } from '../../src/ledger/outcome-digest.js';
-import { type StallThresholds, stallThresholds } from '../../src/ledger/stall.js';
 import { foldDispatch, type OutcomeName, type TaskLedger } from '../../src/ledger/task-ledger.js';
 import type { ParsedTask } from '../../src/ledger/tasks-md/parsed-tasks.js';
 import { implementer, recorded, reviewer, timeOf } from './builders.js';
@@ -47,22 +46,13 @@ export function digest(returned: RoleResult): OutcomeDigest {
 }
 
 /** The ledger of task 1 after these results, whose dispatches are numbered from 1. */
-export function ledgerAfter(
-  results: readonly [RoleResult, ...RoleResult[]],
-  thresholds?: StallThresholds,
-): TaskLedger;
-export function ledgerAfter(
-  results: readonly RoleResult[],
-  thresholds?: StallThresholds,
-): TaskLedger | undefined;
-export function ledgerAfter(
-  results: readonly RoleResult[],
-  thresholds: StallThresholds = stallThresholds(),
-): TaskLedger | undefined {
+export function ledgerAfter(results: readonly [RoleResult, ...RoleResult[]]): TaskLedger;
+export function ledgerAfter(results: readonly RoleResult[]): TaskLedger | undefined;
+export function ledgerAfter(results: readonly RoleResult[]): TaskLedger | undefined {
   let ledger: TaskLedger | undefined;
   results.forEach((returned, index) => {
     const dispatch = { sequence: index + 1, at: timeOf(index + 1) };
-    ledger = foldDispatch(ledger, '1', dispatch, digest(returned), thresholds);
+    ledger = foldDispatch(ledger, '1', dispatch, digest(returned));
   });
   return ledger;
 }

@@ -1,5 +1,4 @@
 import type { Verdict } from '../../src/contracts/kinds.js';
-import { stallThresholds } from '../../src/ledger/stall.js';
 import { foldDispatch, outcomeName, signalsOf, type TaskLedger } from '../../src/ledger/task-ledger.js';
 import { decide, type RunRules, type RunStep } from '../../src/work/plan-run.js';
 import type { RunOutcome } from '../../src/work/run-types.js';
@@ -43,7 +42,7 @@ export class PlayedRun {
       const ledger = this.ledgers.get(id);
       const all = this.results.get(id) ?? [];
       const since = all.slice(all.findLastIndex(({ verdict }) => verdict === 'approved') + 1);
-      const signals = ledger === undefined ? [] : signalsOf(ledger, stallThresholds());
+      const signals = ledger === undefined ? [] : signalsOf(ledger);
       return {
         ...{ id, text: id, from: 'plan', isOptional },
         isDone: done.has(id),
@@ -100,7 +99,6 @@ export class PlayedRun {
         ...{ blockers: [], files: [], passed: [], failed: [], followUps: [], issues: [] },
         fixes: verdict === 'needs_changes' ? [`fix ${all.length}`] : [],
       },
-      stallThresholds(),
     );
     if (ledger !== undefined) this.ledgers.set(id, ledger);
   }

@@ -97,7 +97,7 @@ function planInNumbers(
 export function progressOf(state: SessionState, ledger: TaskLedger) {
   const { run, board: onBoard } = state;
   const questions = asksOf(state, ledger.task, ledger);
-  const raised = signalsOf(ledger, state.limits.stall);
+  const raised = signalsOf(ledger);
   const hint = replanHint(raised);
   const board = onBoard.tasks.get(ledger.task)?.status;
   const plan = run?.document.tasks.find(({ id }) => id === ledger.task)?.status;

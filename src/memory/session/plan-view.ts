@@ -138,7 +138,7 @@ export function taskShown(state: SessionState, given: string): NonNullable<RunSt
   return {
     id,
     ...(remark !== false && { remark }),
-    entries: { ...ledgerEntries(ledgers.get(id), run?.document, state.limits.stall, unreadable, ledgers) },
+    entries: { ...ledgerEntries(ledgers.get(id), run?.document, unreadable, ledgers) },
     ...(onBoard !== undefined && { board: shown(seen.board, onBoard) }),
     ...(planned !== undefined && {
       plan: taskView(seen, planned, true),

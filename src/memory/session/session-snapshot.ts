@@ -5,7 +5,6 @@ import { ROLES } from '../../contracts/kinds.js';
 import { leftTask } from '../../contracts/plan-requests.js';
 import { inboxMessage, iterationView, planClaim, taskView } from '../../contracts/replies/session-reply.js';
 import { RESULT_KEY_LENGTH } from '../../contracts/results.js';
-import { STALL_SIGNALS } from '../../contracts/session-meta-events.js';
 import { taskLedger } from '../../ledger/task-ledger.js';
 import { ordered } from '../../shared/collections.js';
 import { clipText, oneLine } from '../../shared/text.js';
@@ -32,7 +31,7 @@ const task = taskView.omit({
 });
 
 export const stateJson = z.object({
-  limits: z.object({ maxFacts: z.number(), stall: z.record(z.enum(STALL_SIGNALS), z.number()) }),
+  limits: z.object({ maxFacts: z.number() }),
   last_event_at: z.string(),
   started_at: z.string(),
   ref_floor: z.number().exactOptional(),
@@ -101,7 +100,7 @@ export function stateFromJson(
 ): SessionState {
   return {
     session,
-    limits: json.limits,
+    limits: { maxFacts: json.limits.maxFacts },
     dispatches: new DispatchWindow(
       dispatchFold(json.limits),
       {

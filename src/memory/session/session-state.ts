@@ -13,7 +13,6 @@ import { withKeptIds } from '../../ledger/kept-ids.js';
 import type { UnreadableResult } from '../../ledger/ledger-entries.js';
 import { outlookOf, type PlanOutlook } from '../../ledger/next-task.js';
 import { type OutcomeDigest, outcomeDigest } from '../../ledger/outcome-digest.js';
-import { type StallThresholds, stallThresholds } from '../../ledger/stall.js';
 import { foldDispatch, type QuestionAnswer, questionKey, type TaskLedger } from '../../ledger/task-ledger.js';
 import { defined, dropOldest, onceForEach } from '../../shared/collections.js';
 import { clipText, quoted } from '../../shared/text.js';
@@ -33,11 +32,9 @@ import { addBoardResult, type BoardResult, claimOf, movedBoard, type TaskBoard }
 export interface SessionLimits {
   /** Number of facts, closed ones included. */
   readonly maxFacts: number;
-  /** Counts at which a task is stalled. */
-  readonly stall: StallThresholds;
 }
 
-export const DEFAULT_LIMITS: SessionLimits = { maxFacts: 2000, stall: stallThresholds() };
+export const DEFAULT_LIMITS: SessionLimits = { maxFacts: 2000 };
 
 export const rejected = z.object({
   sequence: z.number(),
@@ -371,7 +368,7 @@ export function dispatchFold(limits: SessionLimits): DispatchFold<DispatchEntry,
       const { sequence, at, role, task: taskId, digest } = entry;
       const history = digest.history && { history: digest.history };
       const origin = { sequence, at: digest.at ?? at, role, taskId, ...history };
-      const ledger = foldLedger(folded.ledgers, entry, limits.stall);
+      const ledger = foldLedger(folded.ledgers, entry);
       const facts = entry.facts.map((fact) => withFirstSummary(fact, entry, ledger));
       folded.facts.add(facts.map((fact) => sessionFact(fact, origin, entry.event)));
       if (digest.verdict === 'approved') folded.facts.endStuck(taskId, { sequence, at });
@@ -407,10 +404,9 @@ const MAX_LEDGERS = 300;
 function foldLedger(
   ledgers: Map<string, TaskLedger>,
   entry: Extract<DispatchEntry, { kind: 'recorded' }>,
-  thresholds: StallThresholds,
 ): TaskLedger | undefined {
   const { task } = entry;
-  const ledger = foldDispatch(ledgers.get(task), task, entry, entry.digest, thresholds);
+  const ledger = foldDispatch(ledgers.get(task), task, entry, entry.digest);
   if (ledger === undefined) return undefined;
   ledgers.delete(task);
   ledgers.set(task, ledger);

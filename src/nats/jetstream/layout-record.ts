@@ -99,7 +99,7 @@ function layoutIn({ data, foreign }: StreamMessage): names.SessionLayout {
   if (restoring.safeParse(json).success) throw new ThroughlineError('config_invalid', BEING_RESTORED);
   throw new ThroughlineError(
     'config_invalid',
-    `the key layout of bucket ${names.INSTALLATION_BUCKET} does not hold a layout that this version knows: update throughline to the version of the services, or have an administrator remove it`,
+    'this store was made by another version of Throughline (key layout of bucket throughline): use that version, or stop it with "throughline down", remove the store (by default: rm -r ~/.local/state/throughline/server), and start again',
   );
 }
 

@@ -25,6 +25,8 @@ type ErasePorts = Pick<Sessions, 'reader' | 'command' | 'writer'> &
     readonly inBackground: Projects['inBackground'];
   };
 
+const CHECKPOINT_ATTEMPTS = 20;
+
 /**
  * Erases the text of a statement. A checkpoint with the overwritten state becomes the session's state, and lists what is to be
  * erased: the events that have the text, and their raw results. Copies of those events, overwritten, are appended as history, which
@@ -66,18 +68,24 @@ export function createEraseTool(ports: ErasePorts): Handler<'tool.fact-erase'> {
       if (dispatch > 0) dispatches.push(dispatch);
       if (isChanged) copies.push(asHistory(copy, originalOf(event) ?? sequence));
     }
-    await command(session, 'session.checkpoint', (now) => {
-      if (now.charter.archived !== undefined) return refuseArchived(now);
-      const reply = ({ checkpoint: newest, lastCommand }: SessionState) => {
-        if (retracted?.erased || newest === lastCommand) return {};
-        throw new ThroughlineError('conflict', `a result came to session ${session} meanwhile: try again`);
-      };
-      if (retracted?.erased) return answer(reply);
-      const erased = { id: ref, by, events, dispatches };
-      const overwritten = erasedState(now, theFact(now, ref), overwrite, { by, at });
-      const data = checkpoint(overwritten, maxEventBytes(ports.connection), erased);
-      return append({ type: 'session.checkpoint', data }, reply);
-    });
+    let isStored = false;
+    for (let attempt = 0; !isStored; attempt += 1) {
+      if (attempt === CHECKPOINT_ATTEMPTS)
+        throw new ThroughlineError('conflict', `results come to session ${session} all the time: try again`);
+      await command(session, 'session.checkpoint', (now) => {
+        if (now.charter.archived !== undefined) return refuseArchived(now);
+        // A result that comes between the state and its checkpoint voids it.
+        const reply = ({ checkpoint: newest, lastCommand }: SessionState) => {
+          isStored = retracted?.erased === true || newest === lastCommand;
+          return {};
+        };
+        if (retracted?.erased) return answer(reply);
+        const erased = { id: ref, by, events, dispatches };
+        const overwritten = erasedState(now, theFact(now, ref), overwrite, { by, at });
+        const data = checkpoint(overwritten, maxEventBytes(ports.connection), erased);
+        return append({ type: 'session.checkpoint', data }, reply);
+      });
+    }
     const { checkpoint: last } = (await reader.load(session)).folded.state;
     const [stored] = (await log.read(session, { after: last - 1, limit: 1 })).events;
     const erased = stored?.event.type === 'session.checkpoint' ? stored.event.data.erased : undefined;

@@ -149,7 +149,9 @@ describe('the record of the layout', () => {
       await jsm.streams.purge('KV_throughline');
       await ports.connection.request(LAYOUT_SUBJECT, record);
       await ports.close();
-      await expect(layoutFor()).rejects.toMatchObject(wrong('does not hold a layout', 'update'));
+      await expect(layoutFor()).rejects.toMatchObject(
+        wrong('another version of Throughline', 'throughline down.*rm -r'),
+      );
     },
   );
 });
