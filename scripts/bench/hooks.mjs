@@ -1,5 +1,5 @@
-// How long the start and the end of a turn wait in each client, whatever the server does: real hook processes, their wall
-// and processor time.
+// How long the start of a session, a prompt and the end of a turn wait in each client, whatever the server does: real hook
+// processes, their wall and processor time.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -14,18 +14,22 @@ import { goalsOf } from './goals.mjs';
 import { findServer, temporaryDir, throughlineBin } from './host.mjs';
 
 const CLIENTS = {
-  claude: ['SessionStart', 'Stop', 'last_assistant_message'],
-  codex: ['SessionStart', 'Stop', 'last_assistant_message'],
-  gemini: ['SessionStart', 'AfterAgent', 'prompt_response'],
-  opencode: ['session.start', 'session.idle', 'last_assistant_message'],
+  claude: ['SessionStart', 'UserPromptSubmit', 'Stop', 'last_assistant_message'],
+  codex: ['SessionStart', 'UserPromptSubmit', 'Stop', 'last_assistant_message'],
+  gemini: ['SessionStart', 'BeforeAgent', 'AfterAgent', 'prompt_response'],
+  opencode: ['session.start', 'chat.message', 'session.idle', 'last_assistant_message'],
 };
-const STATES = ['running', 'away', 'server hangs', 'services hang', 'slow', 'starting'];
+const OWN = ['running', 'away', 'server hangs', 'services hang', 'slow', 'starting'];
+/** A server that was joined: its port is closed, or nothing answers there. */
+const JOINED = ['joined server away', 'joined server silent'];
 const SLOW_MS = 300;
 
 export default {
   name: 'hooks',
   goals: goalsOf(`
     hooks.start | hooks: longest start of a session, in any state of the server | an absolute limit | at most 300 ms
+    hooks.prompt | hooks: longest wait of a prompt, in any state of the server | an absolute limit | at most 300 ms
+    hooks.end | hooks: longest wait at the end of a turn, in any state of the server | an absolute limit | at most 300 ms
     hooks.stop | hooks: most processor time of the end of a turn, with git | an absolute limit | at most 250 ms
     hooks.stop.plain | hooks: most processor time of the end of a turn, without git | an absolute limit | at most 100 ms
   `),
@@ -54,20 +58,30 @@ async function run({ quick, progress, shutdown }) {
     execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...args], { cwd: folders.git });
   }
   const slow = await slowProxy(port, shutdown);
+  const silent = createServer(() => {}).listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  shutdown.add('the silent listener', () => silent.close());
+  const joined = { [JOINED[0]]: await freePort(), [JOINED[1]]: silent.address().port };
+  const stateDir = join(root, 'state', 'throughline');
 
   const figures = [];
-  const all = { start: [], git: [], plain: [] };
-  for (const state of STATES) {
+  const all = { start: [], prompt: [], git: [], plain: [] };
+  for (const state of [...OWN, ...JOINED]) {
+    if (state in joined) {
+      run('down');
+      const team = { url: `nats://127.0.0.1:${joined[state]}`, access: {} };
+      writeFileSync(join(stateDir, 'team'), JSON.stringify(team), { mode: 0o600 });
+    }
     const more = {
       ...(state === 'away' && { THROUGHLINE_AUTOSTART: '0' }),
       ...(state === 'slow' && { NATS_URL: `nats://127.0.0.1:${slow}` }),
     };
-    for (const [client, [start, stop, said]] of Object.entries(CLIENTS)) {
-      const seen = { start: [], git: [], plain: [] };
+    for (const [client, [start, prompt, stop, said]] of Object.entries(CLIENTS)) {
+      const seen = { start: [], prompt: [], git: [], plain: [] };
       for (let round = 0; round < (quick ? 1 : 5); round += 1) {
         if (state === 'away' || state === 'starting') run('down');
-        else up();
-        const stopped = await suspended(state, join(root, 'state', 'throughline'));
+        else if (OWN.includes(state)) up();
+        const stopped = await suspended(state, stateDir);
         const turn = { session_id: `${client}-${round}`, prompt_id: 'p' };
         const call = (where, name, payload) =>
           hook(
@@ -76,13 +90,14 @@ async function run({ quick, progress, shutdown }) {
             { ...env, ...more },
           );
         seen.start.push(await call('git', start, { source: 'startup' }));
+        seen.prompt.push(await call('git', prompt, { prompt: 'Keep the orders in sqlite' }));
         for (const where of ['git', 'plain'])
           seen[where].push(await call(where, stop, { [said]: 'Decided: sqlite keeps the orders.' }));
         if (stopped !== undefined) process.kill(stopped, 'SIGCONT');
       }
       for (const part of Object.keys(all)) all[part].push(...seen[part]);
       const text = Object.entries(seen).map(
-        ([part, calls]) => `${part === 'start' ? part : `stop, ${part}`} ${inWords(calls)}`,
+        ([part, calls]) => `${part in folders ? `stop, ${part}` : part} ${inWords(calls)}`,
       );
       figures.push({
         name: `${state}, ${client}`,
@@ -95,6 +110,8 @@ async function run({ quick, progress, shutdown }) {
   return {
     measured: {
       'hooks.start': most(all.start, 'wall'),
+      'hooks.prompt': most(all.prompt, 'wall'),
+      'hooks.end': most([...all.git, ...all.plain], 'wall'),
       'hooks.stop': most(all.git, 'cpu'),
       'hooks.stop.plain': most(all.plain, 'cpu'),
     },

@@ -1,5 +1,5 @@
 // What benchmarks run on: nats-servers of their own, processes of the product, and the product's ports.
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -7,12 +7,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { runningUp } from '../../dist/cli/detached-up.js';
 import { loadConfig } from '../../dist/config/config.js';
 import { silentLogger } from '../../dist/engine/ports/logger-and-clock.js';
 import { openNats } from '../../dist/nats/open-nats.js';
 import { findNatsServer } from '../../dist/nats/server/find-server.js';
 import { startNatsServer } from '../../dist/nats/server/server-process.js';
 import { natsOptions } from '../../dist/services/common/service-context.js';
+import { freePort } from '../free-port.mjs';
 
 export const throughlineBin = fileURLToPath(new URL('../../dist/cli/bin.cjs', import.meta.url));
 
@@ -54,6 +56,19 @@ export function startThroughline(args, url, shutdown, env = {}) {
     ...env,
     NATS_URL: url,
   });
+}
+
+/** What `throughline up --detach` starts on a store, once it is ready. */
+export async function startUp(storeDir, shutdown) {
+  const env = { ...process.env, NATS_URL: '', NATS_SERVER_BIN: (await findServer()).path };
+  const run = (...args) =>
+    spawnSync(process.execPath, [throughlineBin, ...args, '--store', storeDir], { env });
+  const port = String(await freePort());
+  const { stderr } = run('up', '--detach', '--no-inspector', '--port', port);
+  shutdown.add('the detached up', () => run('down'));
+  const up = await runningUp(storeDir);
+  if (up === undefined) throw new Error(`up did not start: ${stderr}`);
+  return up;
 }
 
 /** A process of node, once it has printed a line with `ready`. */

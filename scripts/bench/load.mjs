@@ -4,9 +4,9 @@ import { createSessionReader, createSnapshotWriter } from '../../dist/engine/fol
 import { silentLogger } from '../../dist/engine/ports/logger-and-clock.js';
 import { systemClock } from '../../dist/engine/runtime/pacing.js';
 import { evolve } from '../../dist/memory/session/evolve-session.js';
-import { DEFAULT_LIMITS, emptyState } from '../../dist/memory/session/session-state.js';
+import { DEFAULT_LIMITS, emptyState, factsOf } from '../../dist/memory/session/session-state.js';
 import { compilePrompt } from '../../dist/prompt/compile-prompt.js';
-import { promptRequest } from './compile.mjs';
+import { promptRequest, words } from './compile.mjs';
 import { goalsOf } from './goals.mjs';
 import { openPorts, startServer } from './host.mjs';
 import { factEvent, taskEvent } from './results.mjs';
@@ -14,15 +14,16 @@ import { median, quantile } from './stats.mjs';
 
 const TAIL = 100;
 const WARMING = 10;
-/** Events of the session whose prompt is compiled with nothing in memory. */
-const COLD = 5000;
+/** Facts of a session of ordinary size, and results of a large one. */
+const ORDINARY = 500;
+const LARGE = 5000;
 const limits = DEFAULT_LIMITS;
 
 export default {
   name: 'load',
   goals: goalsOf(`
     load.cold | load, cold: snapshot and 100 newer events | full replay of 10,000 events | at least 20 times
-    load.cold.prompt | load, cold: a prompt of a session of 5,000 events, from its snapshot, nothing in memory | an absolute limit | at most 15 ms
+    load.cold.prompt | load, cold: a prompt of a session of 500 facts, from its snapshot and ${TAIL} newer results, nothing in memory | an absolute limit | at most 15 ms
     load.snapshot.p99 | snapshot write of 500 facts and 500 tasks: p99 | an absolute limit | at most 10 ms
   `),
   run,
@@ -58,7 +59,10 @@ async function run({ quick, progress, shutdown }) {
     progress(`round ${round}/${rounds}`);
   }
 
-  const prompts = await coldPrompts(nats, { noSnapshots, readerOn, writer, rounds });
+  const prompts = (name, results, tail) =>
+    coldPrompts({ nats, noSnapshots, readerOn, writer, rounds }, token(name, 'session'), results, tail);
+  const ordinary = await prompts('ordinary', resultsWith(ORDINARY), TAIL);
+  const large = await prompts('large', LARGE, 0);
 
   const state = emptyState('writes', limits);
   for (let n = 1; n <= 600; n += 1) evolve(state, { sequence: n, event: factEvent(n) });
@@ -74,34 +78,47 @@ async function run({ quick, progress, shutdown }) {
   return {
     measured: {
       'load.cold': median(full.map((ms, round) => ms / cold[round])),
-      'load.cold.prompt': median(prompts),
+      'load.cold.prompt': median(ordinary.times),
       'load.snapshot.p99': quantile(saved, 0.99),
     },
     figures: [
       { name: `full replay of ${events + TAIL} events`, text: text(full) },
       { name: `snapshot and ${TAIL} newer events`, text: text(cold) },
-      { name: `prompt of ${COLD} events, nothing in memory`, text: text(prompts) },
+      ...[ordinary, large].map(({ of, facts, times }) => ({
+        name: `prompt of ${of}, nothing in memory`,
+        text: `${text(times)}; ${facts} facts in all`,
+      })),
       { name: 'snapshot write', text: text(saved) },
     ],
   };
 }
 
-/** Milliseconds from nothing to a prompt: the snapshot read and decoded, the empty tail, the prompt compiled. */
-async function coldPrompts(nats, { noSnapshots, readerOn, writer, rounds }) {
-  const session = token('cold', 'session');
-  await append(nats, session, 1, COLD);
+/** Milliseconds from nothing to a prompt: the snapshot read and decoded, the tail folded, the prompt compiled. */
+async function coldPrompts({ nats, noSnapshots, readerOn, writer, rounds }, session, results, tail) {
+  await append(nats, session, 1, results);
   await writer.write((await readerOn(noSnapshots).load(session)).folded);
+  await append(nats, session, results + 1, results + tail);
   const { asked, budget } = promptRequest(session);
   const times = [];
+  let facts = 0;
   // The first ones run code that is not compiled yet.
   for (let round = -WARMING; round < rounds; round += 1) {
     const ms = await timed(async () => {
       const { folded } = await readerOn(nats.snapshots).load(session);
-      compilePrompt(folded.state, asked, budget);
+      compilePrompt(folded.state, asked, budget, undefined, words);
+      facts = factsOf(folded.state).count();
     });
     if (round >= 0) times.push(ms);
   }
-  return times;
+  return { of: `${results} results in the snapshot and ${tail} newer`, facts, times };
+}
+
+/** How many results leave so many facts. */
+function resultsWith(facts) {
+  const state = emptyState('size', limits);
+  let n = 0;
+  while (factsOf(state).count() < facts) evolve(state, { sequence: ++n, event: factEvent(n) });
+  return n;
 }
 
 async function append(nats, session, from, to) {

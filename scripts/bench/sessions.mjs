@@ -6,7 +6,7 @@ import { streamOf, token } from '../../dist/contracts/names.js';
 import { Shutdown } from '../../dist/engine/runtime/shutdown.js';
 import { startNatsServer } from '../../dist/nats/server/server-process.js';
 import { goalsOf } from './goals.mjs';
-import { findServer, openPorts, startThroughline, temporaryDir } from './host.mjs';
+import { findServer, openPorts, startThroughline, startUp, temporaryDir } from './host.mjs';
 import { factEvent } from './results.mjs';
 import { EVENTS_EACH, makeStreams, publishAll } from './sessions-filled.mjs';
 import { median, quantile } from './stats.mjs';
@@ -14,7 +14,10 @@ import { median, quantile } from './stats.mjs';
 /** One session in ten has all its events before the others begin: it has been quiet for long then. */
 const QUIET = 10;
 const TIMED = 200;
+const TASK = { taskId: 'next', taskPrompt: 'Measure module 12' };
 const LISTED_WITHIN_MS = 60_000;
+/** A prompt right after `up` has a goal with so many. */
+const ON_START = 1000;
 /** Entries of the index that are written at a time. */
 const AT_ONCE = 500;
 /** The list of so many sessions has a goal. */
@@ -26,6 +29,7 @@ export default {
     ...goalsOf(`
       sessions.server | sessions: server with 100,000 sessions in shards, resident after its restart | an absolute limit | at most 500 MB
       sessions.restart | sessions: restart of that server until it takes an event | an absolute limit | at most 5 s
+      sessions.up | sessions: a prompt right after \`up\` is ready, with 1,000 sessions and a stream each | an absolute limit | at most 1 s
       sessions.first | sessions: first event of a new session in shards, p50 | an event of a session that is there, p50 | at most 3 times
       sessions.warm | sessions: warm prompt beside 100,000 sessions in shards, p50 | beside 1,000 | at most 1.2 times
     `),
@@ -73,6 +77,7 @@ async function run({ quick, progress, shutdown }) {
     measured: {
       'sessions.server': quick ? undefined : many.residentAfter,
       'sessions.restart': quick ? undefined : many.restart,
+      'sessions.up': rows.find((row) => row.layout === 'per-session' && row.count === ON_START)?.up.prompt,
       'sessions.first': many.first / many.append,
       'sessions.warm': warm.many / warm.few,
       'sessions.tail': many.quietTail / many.busyTail,
@@ -103,7 +108,10 @@ function inWords(row) {
     `nothing new ${ms(row.busyTail)}, in a quiet session ${ms(row.quietTail)} (at first ${ms(row.firstTail)}); ` +
     `prompt cold ${ms(row.cold.p50)} (p99 ${ms(row.cold.p99)}), warm ${ms(row.warm.p50)} (p99 ${ms(row.warm.p99)}); ` +
     `how far all have come ${ms(row.activity)}; session ls ${ms(row.list[0])} at first, then ${ms(row.list[1])}, ` +
-    `all pages ${row.pages.toFixed(2)} s`
+    `all pages ${row.pages.toFixed(2)} s` +
+    (row.up
+      ? `; up is ready after ${row.up.ready.toFixed(2)} s, then a prompt ${row.up.prompt.toFixed(2)} s`
+      : '')
   );
 }
 
@@ -145,6 +153,7 @@ async function measure(layout, count, { progress, shutdown }) {
 
   await new Promise((resolve) => setTimeout(resolve, Math.max(0, stored + known - performance.now())));
   await server.stop();
+  if (count === ON_START) row.up = await promptAfterUp(storeDir, session(0));
   const stopped = performance.now();
   server = await startNatsServer({ source, storeDir });
   const reading = new Shutdown();
@@ -158,8 +167,7 @@ async function measure(layout, count, { progress, shutdown }) {
   [row.activity] = await timed(1, () => after.log.activity());
   await startThroughline(['admin', 'serve', '--only', 'compiler', 'tools'], server.url, reading);
   const compile = async (index) => {
-    const request = { session: session(index), taskId: 'next', taskPrompt: 'Measure module 12' };
-    const reply = await asked(after, 'prompt.compile', request);
+    const reply = await asked(after, 'prompt.compile', { session: session(index), ...TASK });
     if (!(reply.factsTotal > 0)) throw new Error(`${session(index)}: ${JSON.stringify(reply).slice(0, 200)}`);
   };
   const chosen = (at) => Math.floor((at * count) / TIMED);
@@ -175,6 +183,21 @@ async function measure(layout, count, { progress, shutdown }) {
     await end();
   };
   return { row, finish, warm: (at) => compile(chosen(at)) };
+}
+
+/** Seconds until `up` is ready on a store, and from then on until a prompt is there. */
+async function promptAfterUp(storeDir, session) {
+  const own = new Shutdown();
+  try {
+    const began = performance.now();
+    const { url } = await startUp(storeDir, own);
+    const ready = performance.now();
+    const reply = await asked(await openPorts(url, own), 'prompt.compile', { session, ...TASK });
+    if (!(reply.factsTotal > 0)) throw new Error(JSON.stringify(reply).slice(0, 200));
+    return { ready: (ready - began) / 1000, prompt: (performance.now() - ready) / 1000 };
+  } finally {
+    await own.release(60_000);
+  }
 }
 
 /** How long the server knows message ids in the stream of a session, in milliseconds. */

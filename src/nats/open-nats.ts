@@ -1,5 +1,5 @@
 import type { JetStreamManager } from 'nats';
-import { PROJECT_KEY, SNAPSHOT_BUCKET } from '../contracts/names.js';
+import { ALL_SESSIONS, PROJECT_KEY, SNAPSHOT_BUCKET } from '../contracts/names.js';
 import type { Logger } from '../engine/ports/logger-and-clock.js';
 import type { ForgottenSessions } from '../engine/ports/session-lifecycle.js';
 import { closeConnection, connectNats, openServerClock } from './connection/connect-nats.js';
@@ -7,11 +7,14 @@ import type { NatsAccess, NatsAddress } from './connection/nats-access.js';
 import { toThroughlineError } from './connection/nats-errors.js';
 import { AckedPublisher } from './jetstream/acked-publisher.js';
 import { recordedLayout, seenLayout, type WantedLayout } from './jetstream/layout-record.js';
+import { namesOf } from './jetstream/list-streams.js';
 import {
   ensureDispatchStream,
   ensureLearningsStream,
   ensurePromptsStream,
   ensureRejectedStream,
+  MANY_STREAMS,
+  MOVE_TO_SHARDS,
   refuseStrangersOnSessions,
 } from './jetstream/topology.js';
 import { KvBucket } from './stores/kv-bucket.js';
@@ -45,18 +48,10 @@ export interface NatsOptions {
   readonly lifecycle?: ForgottenSessions;
 }
 
-/** From this many streams on, the server takes seconds to start, and a prompt right after that waits. */
-const MANY_STREAMS = 2000;
-
 async function warnOfManyStreams(jsm: JetStreamManager, logger: Logger): Promise<void> {
-  const { streams } = await jsm.getAccountInfo();
-  if (streams <= MANY_STREAMS) return;
-  const way =
-    'export all sessions ("throughline session export --all"), and import them into a new installation';
-  logger.warn(
-    { streams },
-    `each session has a stream: to move to shards, ${way} with THROUGHLINE_LAYOUT=sharded`,
-  );
+  if ((await jsm.getAccountInfo()).streams <= MANY_STREAMS) return;
+  const { length: streams } = await namesOf(jsm, ALL_SESSIONS);
+  if (streams > MANY_STREAMS) logger.warn({ streams }, `each session has a stream: ${MOVE_TO_SHARDS}`);
 }
 
 /** Connects, and creates missing streams and buckets. */

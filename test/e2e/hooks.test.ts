@@ -96,6 +96,27 @@ describe('hooks of an agent', () => {
     expect(additionalContext).toContain('Printer written');
   });
 
+  it('an intent of 20 calls of tools is compacted before the next prompt', async () => {
+    const { session, run, state } = await hooksOf('compacted');
+    const transcript_path = join(state, 'transcript.jsonl');
+    const turn = { session_id: 'long', prompt_id: 'p1', cwd: state, transcript_path };
+    await run('claude', { ...turn, hook_event_name: 'UserPromptSubmit', prompt: 'Write the printer' });
+    const calls = Array.from({ length: 20 }, (_, at) => ({ command: `npm test -- part-${at}` }));
+    const lines = calls.map((tool_input) =>
+      transcriptLines({ hook_event_name: 'PostToolUse', tool_name: 'Bash', tool_input }),
+    );
+    await writeFile(transcript_path, lines.join(''));
+    await run('claude', {
+      ...turn,
+      hook_event_name: 'Stop',
+      last_assistant_message: 'The printer is written.',
+    });
+    const prompt = { prompt_id: 'p2', prompt: 'Now the lexer' };
+    await run('claude', { ...turn, ...prompt, hook_event_name: 'UserPromptSubmit' });
+    const { intents } = tracesOf(await freshState(system, session));
+    expect([...intents.values()]).toMatchObject([{ blocks: 1, compacted: 20 }]);
+  });
+
   it('the next prompt of a conversation says once what concerns it', async () => {
     const { session, run, state } = await hooksOf('running');
     const transcript_path = join(state, 'transcript.jsonl');

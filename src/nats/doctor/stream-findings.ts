@@ -15,7 +15,14 @@ import {
 import { counted, named } from '../../shared/text.js';
 import { ifExists, KEEP_APART } from '../connection/nats-errors.js';
 import { listedStreams, START_HOLDERS } from '../jetstream/list-streams.js';
-import { isSessionLog, STREAMS, strangersOn, subjectsOf } from '../jetstream/topology.js';
+import {
+  isSessionLog,
+  MANY_STREAMS,
+  MOVE_TO_SHARDS,
+  STREAMS,
+  strangersOn,
+  subjectsOf,
+} from '../jetstream/topology.js';
 import { type Finding, fail, ok, warn } from './server-findings.js';
 
 const MUCH_TO_DO = 1000;
@@ -61,6 +68,8 @@ function logFindings(count: number, leaderless: readonly string[], faults: reado
   }
   const hidden = counted(faults.length - SHOWN, 'further finding');
   if (faults.length > SHOWN) found.push(warn('sessions', hidden, 'fix these first, then check again'));
+  if (count > MANY_STREAMS)
+    found.push(warn('sessions', `each of the ${count} has a stream: a start takes seconds`, MOVE_TO_SHARDS));
   return found.length > 0 ? found : [ok('sessions', `${counted(count, 'stream')} of events`)];
 }
 

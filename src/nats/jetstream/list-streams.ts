@@ -55,7 +55,7 @@ export async function listedStreams(jsm: JetStreamManager, subjects: string): Pr
   return { found: [...found.values()], leaderless };
 }
 
-async function namesOf(jsm: JetStreamManager, subjects: string): Promise<string[]> {
+export async function namesOf(jsm: JetStreamManager, subjects: string): Promise<string[]> {
   const names: string[] = [];
   for await (const name of jsm.streams.names(subjects)) names.push(name);
   return names;

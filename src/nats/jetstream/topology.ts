@@ -46,6 +46,12 @@ export const STREAMS: ReadonlyMap<string, string> = new Map([
   [names.DISPATCH_STREAM, names.DISPATCH_SUBJECTS],
 ]);
 
+/** With more streams of sessions, the server takes seconds to start, and a prompt right after that waits. */
+export const MANY_STREAMS = 2000;
+export const MOVE_TO_SHARDS =
+  'to move to shards, export all sessions ("throughline session export --all"), and import them into a new installation ' +
+  'with THROUGHLINE_LAYOUT=sharded';
+
 export function isSessionLog(stream: string): boolean {
   return names.sessionOfStream(stream) !== undefined || names.shardOfStream(stream) !== undefined;
 }

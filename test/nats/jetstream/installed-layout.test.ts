@@ -9,10 +9,12 @@ import {
   shardStream,
 } from '../../../src/contracts/names.js';
 import { silentLogger } from '../../../src/engine/ports/logger-and-clock.js';
+import { streamFindings } from '../../../src/nats/doctor/stream-findings.js';
 import type { WantedLayout } from '../../../src/nats/jetstream/layout-record.js';
 import type { NatsOptions } from '../../../src/nats/open-nats.js';
 import { newSession, openPorts } from '../../engine/ports/opened.js';
 import { implementer, recorded } from '../../support/builders.js';
+import { of } from '../../support/doctor.js';
 import { startPrivateNats } from '../../support/nats-server.js';
 import { ofFile } from '../../support/of-file.js';
 
@@ -58,19 +60,31 @@ describe('a new installation', () => {
     expect(await layoutFor({ layout: 'sharded' })).toEqual({ layout: 'sharded', shards: 64 });
   });
 
-  it('an installation with more than 2,000 streams says how to move to shards', async () => {
+  it('an installation with more than 2,000 streams of sessions says how to move to shards, and so does the doctor', async () => {
+    const move = /move to shards.*export.*THROUGHLINE_LAYOUT=sharded/;
     const lines: unknown[] = [];
     const logger = { ...silentLogger, warn: (_: object, line: string) => void lines.push(line) };
     const ports = await open();
     const jsm = await ports.connection.jetstreamManager();
-    const streams = Array.from({ length: 2001 }, (_, n) => ({ name: `S${n}`, subjects: [`s${n}`] }));
+    const session = (n: number) => ({ name: `SESSION_s${n}`, subjects: [`session.s${n}.>`] });
+    const streams = [
+      { name: 'OTHER', subjects: ['other'] },
+      ...Array.from({ length: 2000 }, (_, n) => session(n)),
+    ];
     while (streams.length > 0)
       await Promise.all(
         streams.splice(0, 100).map((stream) => jsm.streams.add({ ...stream, storage: StorageType.Memory })),
       );
+    const started = async () => (await open(undefined, { logger })).close();
+    const examined = async () => of(await streamFindings(jsm, 1), 'sessions').map(({ fix }) => fix);
+    await started();
+    expect(lines).toEqual([]);
+    expect(await examined()).not.toContainEqual(expect.stringMatching(move));
+    await jsm.streams.add({ ...session(2000), storage: StorageType.Memory });
+    await started();
+    expect(lines).toEqual([expect.stringMatching(move)]);
+    expect(await examined()).toContainEqual(expect.stringMatching(move));
     await ports.close();
-    await (await open(undefined, { logger })).close();
-    expect(lines).toEqual([expect.stringMatching(/move to shards.*export.*THROUGHLINE_LAYOUT=sharded/)]);
   });
 
   it('a new installation gets one layout, however many processes start at once with others', async () => {

@@ -14,7 +14,7 @@ export const REQUESTS = /^/;
 export async function startStepProxy(server: string, subjects: RegExp) {
   const { hostname, port } = new URL(server);
   let armed: { readonly step: number; readonly kill: () => void } | undefined;
-  let steps = 0;
+  const steps: string[] = [];
   let isDead = false;
   const die = () => {
     isDead = true;
@@ -34,13 +34,15 @@ export async function startStepProxy(server: string, subjects: RegExp) {
         if (isStep && armed?.step === 0) return die();
         upstream.write(rest.subarray(0, frame.bytes));
         rest = rest.subarray(frame.bytes);
-        if (isStep) steps += 1;
-        if (isStep && steps === armed?.step) return die();
+        if (isStep) steps.push(subject);
+        if (isStep && steps.length === armed?.step) return die();
       }
     });
   });
   return {
     url: urlOnPort(server, Number(new URL(listener.url).port)),
+    /** Subjects of the steps so far. */
+    steps: steps as readonly string[],
     /** Counts steps from now on. */
     killAt(step: number, kill: () => void): void {
       armed = { step, kill };
@@ -48,7 +50,7 @@ export async function startStepProxy(server: string, subjects: RegExp) {
     /** Ends the counting. Returns the number of steps, and true if the process was killed. */
     ended(): { readonly steps: number; readonly killed: boolean } {
       armed = undefined;
-      return { steps, killed: isDead };
+      return { steps: steps.length, killed: isDead };
     },
     [Symbol.asyncDispose]: () => listener[Symbol.asyncDispose](),
   };
