@@ -45,7 +45,7 @@ export function taskCommand(program: Command): void {
     'tool.task-undepends': false,
     'tool.task-delete': {
       sets: { undo: false },
-      remark: ({ deleted }) => `"throughline restore ${deleted}" brings it back`,
+      remark: restorable,
     },
   });
   addMove(task);
@@ -54,6 +54,11 @@ export function taskCommand(program: Command): void {
     about: 'mark a task as blocked, until "task edit ID --status pending"',
     example: { reason: 'Waits for the schema' },
   });
+}
+
+/** A session keeps the last 20 that were removed, so that its snapshot stays small. */
+function restorable({ deleted }: { readonly deleted?: string | undefined }): string {
+  return `"throughline restore ${deleted}" brings it back, until 20 more are removed`;
 }
 
 /** A task moves as a new one: results and dependencies stay with the old session. */
@@ -139,6 +144,9 @@ export function answerCommand(program: Command): void {
         throw await withOpenQuestions(error, client, request);
       }
     },
+    remark: ({ options }) =>
+      options &&
+      `it is none of the suggested answers: ${options.map((text) => JSON.stringify(text)).join(', ')}`,
   });
 }
 
@@ -168,7 +176,7 @@ export function noteCommand(program: Command): void {
       remark: ({ keeps }) =>
         keeps ? `full: beyond ${keeps} statements the oldest follow-ups end` : undefined,
     },
-    'tool.note-delete': { remark: ({ deleted }) => `"throughline restore ${deleted}" brings it back` },
+    'tool.note-delete': { remark: restorable },
   });
 }
 

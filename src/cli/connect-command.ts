@@ -132,8 +132,9 @@ async function connectTo(cli: Cli, client: ConnectClientName, options: ConnectOp
   if (server !== undefined) note(`-- ${server}`);
   const where = scope === 'project' ? `session ${sessionHere(cli).session} on ` : '';
   note(`-- from now on, agents read and write ${where}${serverText(cli.server)}`);
-  for (const step of [scope === 'project' && confirm.project, confirm.always])
-    if (step) note(`-- to confirm: ${step}`);
+  const steps = [scope === 'project' ? confirm.project : undefined, confirm.always];
+  const left = steps.filter((step) => step !== undefined);
+  for (const step of left.length > 0 ? left : [`start \`${program}\``]) note(`-- next: ${step}`);
 }
 
 async function connected(

@@ -9,8 +9,9 @@ import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { serve } from '../services/serve.js';
 import type { Command, Flags } from './cli-command.js';
 import { type Cli, cliOf, note, out, outForAgent, withClient } from './command-context.js';
+import { Interrupted } from './output.js';
 import { serverToStart } from './own-server.js';
-import { runUntilSignal } from './signals.js';
+import { onFirstSignal, runUntilSignal } from './signals.js';
 
 /** A scripted agent writes this for a task: the line that is shown, and what it computes. */
 type Attempt = readonly [code: string, result: number];
@@ -65,9 +66,15 @@ export function demoCommand(program: Command): void {
       const cli = cliOf(command);
       const isNamed = cli.server.kind === 'named';
       const shutdown = new Shutdown();
+      const stop = new AbortController();
+      const release = onFirstSignal((code) => stop.abort(new Interrupted(code)));
+      shutdown.add('the signals', async () => release());
       await runUntilSignal(cli, shutdown, async (ended) => {
         const server = isNamed ? cli.server : await temporaryServer(cli, shutdown);
-        await withClient({ ...cli, server, autostart: undefined }, (client) => tell(client, session, json));
+        stop.signal.throwIfAborted();
+        await withClient({ ...cli, server, autostart: undefined }, (client) =>
+          tell(client, session, stop.signal, json),
+        );
         ended();
       });
     });
@@ -83,7 +90,7 @@ async function temporaryServer({ config }: Cli, shutdown: Shutdown): Promise<Ser
   return ownServer(server.storeDir);
 }
 
-async function tell(client: ThroughlineClient, session: string, json = false): Promise<void> {
+async function tell(client: ThroughlineClient, session: string, stop: AbortSignal, json = false) {
   const [fix, sum] = CART.inCents;
   const result = {
     task_id: CART.id,
@@ -100,6 +107,7 @@ async function tell(client: ThroughlineClient, session: string, json = false): P
   const { prompt, tokenEstimate } = await client.compile(request);
   const start = await client.compile({ kind: 'session-start', session, after });
   const [without, withIt] = [writtenBy(ORDER, ORDER.text), writtenBy(ORDER, prompt)];
+  stop.throwIfAborted();
   if (json)
     return out(JSON.stringify({ learned: LEARNED, prompt, start: start.prompt, without, with: withIt }));
   const context = prompt

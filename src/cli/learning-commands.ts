@@ -3,7 +3,7 @@ import type { Learning, Proposal, RankedLearning } from '../memory/learnings/lea
 import { counted, quoted } from '../shared/text.js';
 import type { Command } from './cli-command.js';
 import { type Cli, cliOf, note, out, withClient } from './command-context.js';
-import { type Cell, inLine, noteNextPage } from './output.js';
+import { type Cell, noteNextPage } from './output.js';
 import { addFields, addRequests, printTable } from './request-command.js';
 import { onProject, type ProjectOptions, projectIn, projectOption, shownOf } from './session-argument.js';
 import type { Colors } from './show-reply.js';
@@ -133,15 +133,10 @@ function confidenceText(confidence: number | undefined): string {
   return confidence === undefined ? 'N/A' : confidence.toFixed(2);
 }
 
-/** `abc12  pattern         0.82  Run the linter`, with what was decided behind it. */
-export function learningLine(pc: Colors, entry: Learning | Proposal): string {
-  return inLine(learningCells(pc, entry), '  ');
-}
-
 const LEARNING_HEADINGS = ['ID', 'TYPE', 'SURE', 'TEXT'];
 
 /** @param among true in a list that also has learnings: a pending proposal is then marked as one */
-function learningCells(pc: Colors, entry: Learning | Proposal, among = false): Cell[] {
+export function learningCells(pc: Colors, entry: Learning | Proposal, among = false): Cell[] {
   const { id, type, confidence, content } = entry;
   const isNamed = 'status' in entry && (among || entry.status !== 'pending');
   const why = isNamed && entry.reason !== undefined ? `: ${quoted(entry.reason)}` : '';

@@ -63,19 +63,14 @@ export function canAsk(): boolean {
 }
 
 /**
- * Asks the person at the terminal; `--yes` answers. `again` names the command that needs no answer.
+ * Asks the person at the terminal; `--yes` answers.
  *
  * @throws ThroughlineError `usage` without a terminal
  * @throws Interrupted by Ctrl-C
  */
-export async function confirmed(
-  question: string,
-  yes: boolean | undefined,
-  again = 'the command with --yes',
-): Promise<boolean> {
+export async function confirmed(question: string, yes: boolean | undefined): Promise<boolean> {
   if (yes === true) return true;
-  if (!canAsk())
-    throw usageError(`nothing was changed: no terminal is attached to confirm this. Use ${again}`);
+  if (!canAsk()) throw usageError('nothing was changed: no terminal is attached to confirm this. Add --yes');
   const isAgreed = await agreed(`${question} [y/N] `);
   if (!isAgreed) note('-- nothing was changed');
   return isAgreed;

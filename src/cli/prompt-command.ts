@@ -1,10 +1,13 @@
+import { givenKey, hookState } from '../agents/hooks/hook-state.js';
+import { stateDirOf } from '../config/config.js';
+import { installationKey } from '../config/user-server.js';
 import type { CompileRequest, CompileRequestInput } from '../contracts/compile-request.js';
 import { codeOf, noSuchSession, usageError } from '../contracts/errors.js';
 import { EXPLAINED, FACT_TAGS, type FactTag, ROLES, type Role } from '../contracts/kinds.js';
 import type { PromptTrace } from '../contracts/prompt-requests.js';
 import type { CompileReply } from '../contracts/replies/compile-reply.js';
 import { ITERATION_TEMPLATE, ITERATION_VARIABLES } from '../prompt/iteration-template.js';
-import { counted, quoted } from '../shared/text.js';
+import { counted, jsonOf, quoted } from '../shared/text.js';
 import type { Command, Flags, Numbers, Texts } from './cli-command.js';
 import { note, out, outForAgent, withClient } from './command-context.js';
 import { localTime, readNamed, wholeNumber } from './option-parsers.js';
@@ -233,7 +236,7 @@ function addShow(parent: Command): void {
 export function lastCommand(program: Command): void {
   onSession(program.command('last'))
     .description(
-      'Prints the prompt that was compiled last, each line with its reason and id. A hook may give less of it.',
+      'Prints what a hook gave an agent last, each line with its reason and id; without hooks, the prompt that was compiled last.',
     )
     .option('--text', 'the prompt itself')
     .option('--json', 'one JSON object: {prompt, request}; with --text the whole reply')
@@ -243,8 +246,16 @@ export function lastCommand(program: Command): void {
       const { showPrompt } = await import('./show-prompt.js');
       await withClient(cli, async (client) => {
         const { prompts } = await client.tools.promptList({ session, limit: MOST });
-        const newest = prompts.find(({ tokens }) => tokens > 0);
-        if (newest !== undefined) return showPrompt(cli, client, { session, id: newest.id }, options);
+        const held = prompts.filter(({ tokens }) => tokens > 0);
+        const key = givenKey(installationKey(cli.server), session);
+        const given = jsonOf(hookState(stateDirOf(cli.config.env)).peek(key) ?? '') as ShowOptions['given'];
+        // The server, which dates prompts, may have another clock.
+        const until = new Date(Date.parse(given?.at ?? '') + 1000);
+        const ofHook = given && held.find(({ at }) => new Date(at) < until);
+        const shown = ofHook ?? held[0];
+        const seen = { ...options, given: ofHook && given };
+        if (shown !== held[0]) note(`-- a newer prompt was compiled: "throughline prompt ls ${session}"`);
+        if (shown !== undefined) return showPrompt(cli, client, { session, id: shown.id }, seen);
         requireEvents(session, (await client.runs.status({ session })).sequence);
         note(`-- session ${session} keeps no prompt: none was compiled yet, ${OR_ERASED}`);
       });

@@ -1,5 +1,6 @@
 import { ThroughlineError, usageError } from '../contracts/errors.js';
 import { ROLES, type Role } from '../contracts/kinds.js';
+import { token } from '../contracts/names.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { visible } from '../shared/terminal-text.js';
 import { counted } from '../shared/text.js';
@@ -9,7 +10,7 @@ import { addImportGit } from './import-git.js';
 import { readBody, wholeNumber } from './option-parsers.js';
 import { spokenBody } from './publish-command.js';
 import { addRequest } from './request-command.js';
-import { rejectedLine } from './show-reply.js';
+import { rejectedLine, resultText } from './show-reply.js';
 import { addUnsent } from './unsent-command.js';
 
 export function resultCommand(program: Command): void {
@@ -38,16 +39,24 @@ function addShow(result: Command): void {
   result
     .command('show')
     .description(
-      'Prints the body of a rejected result, and on standard error its reason and what would fix it.\n' +
+      'Prints the body of a rejected result, and on standard error its reason and what would fix it; with -s what a result of\n' +
+        'that session has become, by its result number.\n' +
         'Characters that a terminal acts on or does not show are written as \\uXXXX.\n' +
         'With --raw the body comes unchanged, for a file or another program.',
     )
-    .argument('<id>', 'its number in `result ls`', wholeNumber(1))
+    .argument('<id>', 'its number in `result ls`; with -s its result number', wholeNumber(1))
+    .option('-s, --session <name>', 'the session that it was published to')
     .option('--raw', 'the body as it came')
     .option('--json', 'one JSON object, with the body as text')
-    .examples('throughline result show 3', 'throughline result show 3 --raw > result.json')
-    .action(async (id: number, { raw, json }: Flags<'raw' | 'json'>, command: Command) => {
-      const shown = await withClient(cliOf(command), ({ tools }) => tools.rejectedShow({ id }));
+    .examples('throughline result show 3 --raw > result.json', 'throughline result show 7 -s demo')
+    .action(async (id: number, options: Flags<'raw' | 'json'> & Texts<'session'>, command: Command) => {
+      const { raw, json, session } = options;
+      const { shown, found } = await withClient(cliOf(command), async ({ tools }) =>
+        session === undefined
+          ? { shown: await tools.rejectedShow({ id }) }
+          : { found: await tools.dispatchShow({ session: token(session, '--session'), dispatch: id }) },
+      );
+      if (found !== undefined) return out(json ? JSON.stringify(found) : resultText(found));
       const { rejected: entry, truncated = false } = shown;
       const body = Buffer.from(shown.body, shown.encoding);
       if (json) return out(JSON.stringify({ ...entry, body: new TextDecoder().decode(body) }));

@@ -5,7 +5,7 @@ import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { counted } from '../shared/text.js';
 import type { Command, Flags } from './cli-command.js';
 import { cliOf, note, out, withClient } from './command-context.js';
-import { canAsk, confirmed, progressLine } from './output.js';
+import { confirmed, progressLine } from './output.js';
 import { addRequest, addRequests } from './request-command.js';
 import { onSession, sessionGiven, shownOf } from './session-argument.js';
 import { addExport, addImport, patiently } from './session-import.js';
@@ -43,7 +43,7 @@ export function sessionCommand(program: Command): void {
   addRemove(session);
 }
 
-type ForgetOptions = Flags<'yes' | 'unattended' | 'withLearnings' | 'json'>;
+type ForgetOptions = Flags<'yes' | 'withLearnings' | 'json'>;
 type Reply = ToolReply<'session-forget'>;
 
 const NOTHING = 'nothing';
@@ -57,8 +57,7 @@ function addRemove(session: Command): void {
         'learnings. A session of that name then begins at nothing. Learnings that a person has accepted belong to the project\n' +
         'and stay; --with-learnings removes those that rest on this session alone.',
     )
-    .option('-y, --yes', 'do not ask, at a terminal')
-    .option('--unattended', 'do not ask, without a terminal: an agent or a script removes it')
+    .option('-y, --yes', 'do not ask')
     .option('--with-learnings', 'also remove accepted learnings that rest on this session alone')
     .option('--json', 'one line of JSON: the last reply')
     .examples('throughline session rm demo', 'throughline session rm demo --yes')
@@ -66,14 +65,13 @@ function addRemove(session: Command): void {
       const command = given.at(-1) as Command;
       const cli = cliOf(command);
       const name = sessionGiven(cli, command);
-      const { yes, unattended, json = false, withLearnings = false } = command.opts<ForgetOptions>();
-      const isSure = canAsk() ? yes : unattended;
+      const { yes, json = false, withLearnings = false } = command.opts<ForgetOptions>();
       const nothingLeft = (reply: Reply) =>
         out(json ? JSON.stringify(reply) : `nothing is left of session ${name}: it was removed before`);
       await withClient(cli, async ({ tools }) => {
         const ask = (more: { readonly dryRun?: boolean; readonly confirm?: string }) =>
           tools.sessionForget({ session: name, withLearnings, ...more });
-        if (isSure !== true) {
+        if (yes !== true) {
           const reply = await ask({ dryRun: true });
           if (reply.forgotten === true) return nothingLeft(reply);
           const found = inWords(reply.found);
@@ -82,8 +80,7 @@ function addRemove(session: Command): void {
           note(`This erases session ${name} for good: ${found}`);
           if (reply.found.learnings > 0 && !withLearnings)
             note('-- learnings that were accepted stay, without what names this session');
-          if (!(await confirmed('Erase it?', isSure, `"throughline session rm ${name} --unattended"`)))
-            return;
+          if (!(await confirmed('Erase it?', yes))) return;
         }
         const reply = await erased((dryRun) => ask({ confirm: name, dryRun }));
         if (reply.forgotten === true) return nothingLeft(reply);

@@ -7,7 +7,7 @@ import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { hashOf } from '../shared/hash.js';
 import { visible } from '../shared/terminal-text.js';
 import { clipText, counted, quoted } from '../shared/text.js';
-import { sectionName, spaced, statementsIn, whyLeft, whyShown } from '../shared/wire-words.js';
+import { resultName, sectionName, spaced, statementsIn, whyLeft, whyShown } from '../shared/wire-words.js';
 import type { Flags } from './cli-command.js';
 import { type Cli, coloured, note, out, outForAgent } from './command-context.js';
 import { localTime } from './option-parsers.js';
@@ -15,24 +15,20 @@ import { type Colors, coloursOf, NO_COLOURS, SHORT_ID } from './show-reply.js';
 
 /** A compiled prompt line by line, with what each line is there for, and what was considered for it. */
 
-export type ShowOptions = Flags<'text' | 'whole' | 'json'>;
+export interface ShowOptions extends Flags<'text' | 'whole' | 'json'> {
+  /** What a hook gave of the prompt: only these lines are shown. */
+  readonly given?: { readonly at: string; readonly text: string } | undefined;
+}
 
 export function explanationLines(reply: CompileReply): string[] {
   return [...originLines(reply, NO_COLOURS), ...leftOutLines(reply, NO_COLOURS)];
 }
 
-/** What a hook makes of a prompt before an agent reads it. */
-const BY_HOOK: Readonly<Record<PromptTrace['kind'], string>> = {
-  dispatch: '',
-  iteration: 'for a prompt without a task, a hook gives only lines of it that fit and are new, or none; ',
-  'session-start': 'a hook adds how to end a turn; ',
-};
-
 export async function showPrompt(
   cli: Cli,
   client: ThroughlineClient,
   of: { readonly session: Token; readonly id: string },
-  { text, json, whole }: ShowOptions,
+  { text, json, whole, given }: ShowOptions,
 ): Promise<void> {
   const shown = await client.tools.promptShow(of);
   if (json && !text) return out(JSON.stringify(shown));
@@ -54,13 +50,13 @@ export async function showPrompt(
   const lines = [
     ...headLines(prompt, pc),
     '',
-    ...originLines(reply, pc),
+    ...originLines(reply, pc, given?.text),
     ...(whole ? ['', ...leftOutLines(reply, pc)] : []),
   ];
   out(lines.join('\n'), coloured(cli));
   if (whole) return;
   note(
-    `-- compiled again from the log; ${BY_HOOK[prompt.kind]}"throughline prompt show ${prompt.id} -s ${of.session}" also shows what was left out`,
+    `-- ${given === undefined ? 'compiled, not given by a hook here' : `as a hook gave it, ${localTime(given.at)}`}; "throughline prompt show ${prompt.id} -s ${of.session}" also shows ${given === undefined ? '' : 'the lines that were not given, and '}what was left out`,
   );
 }
 
@@ -74,9 +70,14 @@ function headLines(prompt: PromptTrace, pc: Colors): string[] {
   ];
 }
 
-/** The lines of a prompt below their sections, with the id of what each shows and why, once for a section of one reason. */
-function originLines({ prompt, lines = [] }: CompileReply, pc: Colors): string[] {
+/**
+ * The lines of a prompt below their sections, with the id of what each shows and why, once for a section of one reason.
+ *
+ * @param given what a hook gave of it: other lines are left out
+ */
+function originLines({ prompt, lines = [] }: CompileReply, pc: Colors, given?: string): string[] {
   let before: string | undefined;
+  const shown = new Set(statementsIn(given ?? ''));
   return prompt.split('\n').flatMap((text, at) => {
     if (text.trim() === '') return [];
     const line = lines.find(({ from, to }) => from <= at + 1 && at + 1 <= to);
@@ -84,6 +85,7 @@ function originLines({ prompt, lines = [] }: CompileReply, pc: Colors): string[]
     const reasons = new Set(lines.flatMap((other) => (other.section === section && other.why) || []));
     const [reason] = reasons.size === 1 ? reasons : [];
     const id = statementsIn(text)[0] ?? fact ?? learning ?? '';
+    if (given !== undefined && !shown.has(id) && !given.includes(text.trim())) return [];
     const from = section === 'ledger' ? task && `results of task ${quoted(task)}` : undefined;
     const remarks = [sourceOf(id, line?.dispatch) ?? from, why === reason ? undefined : why];
     const row = lineOf(id, visible(text), remarks.filter(Boolean).join('; '), pc);
@@ -96,7 +98,7 @@ function originLines({ prompt, lines = [] }: CompileReply, pc: Colors): string[]
 
 /** No result says a note or an answer: its id begins with N. */
 function sourceOf(id: string, dispatch: number | undefined): string | undefined {
-  return dispatch === undefined || id.startsWith('N') ? undefined : `result ${dispatch}`;
+  return dispatch === undefined || id.startsWith('N') ? undefined : resultName(dispatch);
 }
 
 /** The facts and files that were considered and are not in the prompt: why each was left out, and what spoke for it. */

@@ -15,6 +15,7 @@ import { age, clipText, counted, quoted } from '../shared/text.js';
 import {
   claimNote,
   leftBy,
+  resultName,
   spaced,
   speakerText,
   stallText,
@@ -171,7 +172,7 @@ function taskCells(pc: Colors, task: ToolReply<'task-add'>['task']): Cell[] {
   const waiting = waits === '' ? '' : pc.red(` (waits for ${waits})`);
   const why = reason === undefined ? '' : ` (reason: ${quoted(reason)})`;
   const last =
-    result === undefined ? '' : ` (last result: ${spaced(result.outcome)}, result ${result.dispatch})`;
+    result === undefined ? '' : ` (last result: ${spaced(result.outcome)}, ${resultName(result.dispatch)})`;
   return [
     { text: id, colour: pc.bold },
     `P${priority}`,
@@ -319,7 +320,7 @@ export function factCells(pc: Colors, fact: FoundFact | Learned): Cell[] {
   return [
     { text: ref, colour: pc.bold },
     isOfCommand ? '-' : quoted(fact.task),
-    isOfCommand ? '-' : String(dispatch),
+    isOfCommand ? '-' : dispatch > 0 ? String(dispatch) : 'imported',
     `${quoted(words)}${pc.dim(`${fact.origin === undefined ? '' : ` (said by ${speakerText(fact)})`}${closing(fact)}`)}`,
   ];
 }
@@ -328,8 +329,8 @@ export function factCells(pc: Colors, fact: FoundFact | Learned): Cell[] {
 export const SHORT_ID = 8;
 
 function factLine(fact: FoundFact, pc: Colors = NO_COLOURS): string {
-  const [id, of, dispatch, words = ''] = factCells(pc, fact);
-  return inLine([id ?? '', words, ...(of === '-' ? [] : [`[task:${of}]`, `result ${dispatch}`])]);
+  const [id, of, , words = ''] = factCells(pc, fact);
+  return inLine([id ?? '', words, ...(of === '-' ? [] : [`[task:${of}]`, resultName(fact.dispatch)])]);
 }
 
 /** Says what closed a fact; empty while it is valid. */
@@ -340,7 +341,7 @@ export function closing({ relation, closed_by, retracted, ended }: FoundFact): s
   }
   // The approval of its task closes a question without an answer.
   const closed = relation === RELATIONS.asks ? 'no longer open since' : 'closed by';
-  if (retracted === undefined) return closed_by === undefined ? '' : ` (${closed} result ${closed_by})`;
+  if (retracted === undefined) return closed_by === undefined ? '' : ` (${closed} ${resultName(closed_by)})`;
   const { by, instead, reason } = retracted;
   const what = instead === undefined ? 'retracted' : `replaced by ${instead}, corrected`;
   return ` (${quoted(`${what} by ${by}${reason === undefined ? '' : `: ${reason}`}`)})`;
@@ -355,7 +356,7 @@ function factLines({ fact, history, closedBy, shownIn }: FactShown): string[] {
     `  said by ${fact.role} at ${fact.at}, event ${fact.eventSequence}`,
     ...(closedBy === undefined
       ? []
-      : [`  closed at ${closedBy.at} by result ${closedBy.dispatch}${closer && ` (${closer})`}`]),
+      : [`  closed at ${closedBy.at} by ${resultName(closedBy.dispatch)}${closer && ` (${closer})`}`]),
     ...history.map((version) => `  before or beside: ${factLine(version)}`),
     ...shownIn.map(({ id, at, kind, task }) => {
       const forTask = task === undefined ? '' : ` of task ${quoted(task)}`;

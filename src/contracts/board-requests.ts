@@ -10,7 +10,7 @@ import {
 } from './replies/session-reply.js';
 import { between, command, flag, oneOrMore, person, query, speaker, text } from './request-row.js';
 import { taskId } from './results.js';
-import { count, list, oneOf, sequence, string } from './schema-fields.js';
+import { count, list, oneOf, sequence, string, strings } from './schema-fields.js';
 import { NOTE_TYPES } from './session-meta-events.js';
 import { DEFAULT_PRIORITY, priority, TASK_STATUSES } from './task-events.js';
 
@@ -201,6 +201,7 @@ export const BOARD_REQUESTS = {
     z.object({
       answer: answerView.describe('The answer, with what it answers.'),
       ref: string('Id of its statement, such as N7.'),
+      options: strings('The suggested answers, if it is none of them.').exactOptional(),
       sequence,
     }),
   ),

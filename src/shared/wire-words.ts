@@ -229,7 +229,13 @@ export function sectionName(section = 'template'): string {
   return SECTIONS[section] ?? `${section.charAt(0).toUpperCase()}${spaced(section.slice(1))}`;
 }
 
+/** Names a result; one from another installation has no number of this one. */
+export function resultName(dispatch: number | undefined): string {
+  return Number(dispatch) > 0 ? `result ${dispatch}` : 'an imported result';
+}
+
 /** Returns the ids of the statements that a text names as its sources, such as `M7` in `[M7, 3 Nov]`. */
+
 export function statementsIn(text: string): string[] {
   const named = text.matchAll(/\[([MN]\d+(?:[.v]\d+)*)[,\]]/g);
   return [...new Set([...named].flatMap(([, id]) => id ?? []))];

@@ -509,6 +509,17 @@ describe('connecting in a repository that was cloned', () => {
     expect(await at.read('AGENTS.md')).toBe('# Rules\n');
   });
 
+  it.each([
+    ['opencode', [], 'start `opencode`'],
+    ['opencode', ['--user'], 'start `opencode`'],
+    ['claude', ['--user'], 'start `claude`'],
+    ['codex', ['--user'], 'type `/hooks` in Codex'],
+  ] as const)('connecting %s with options %j ends with what to do next', async (client, scope, next) => {
+    await using at = await place('throughline', client);
+    const { stderr } = await at.connect(client, '--yes', ...scope);
+    expect(stderr.trimEnd().split('\n').at(-1)).toContain(`-- next: ${next}`);
+  });
+
   it('a file that only begins like ours is neither changed nor removed', async () => {
     await using at = await place('throughline', 'opencode');
     const mine = '// Written by "throughline connect opencode", and changed by me\nexport default 1;\n';

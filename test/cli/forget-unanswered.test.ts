@@ -33,7 +33,7 @@ beforeEach(() => {
   asked = [];
 });
 
-const forget = () => cli(['session', 'rm', 'k22', '--unattended'], { env: { NATS_URL: nats.url } });
+const forget = () => cli(['session', 'rm', 'k22', '--yes'], { env: { NATS_URL: nats.url } });
 
 it('session forget whose service is killed in the middle is told to its end by the next one', async () => {
   answers = [RUNNING, undefined, RUNNING, { ...RUNNING, state: 'counted', found: NONE }];

@@ -1,6 +1,7 @@
 import picocolors from 'picocolors';
 import { describe, expect, it } from 'vitest';
-import { learningLine, outcomeLine, proposalFields, proposedLine } from '../../src/cli/learning-commands.js';
+import { learningCells, outcomeLine, proposalFields, proposedLine } from '../../src/cli/learning-commands.js';
+import { inLine } from '../../src/cli/output.js';
 import type { ReplyTo } from '../../src/contracts/requests.js';
 import type { Proposal } from '../../src/memory/learnings/learnings-state.js';
 import { learning, proposal } from '../support/learnings.js';
@@ -23,8 +24,9 @@ function viewOf(of: Partial<Proposal> = {}, more: Partial<ReplyTo<'proposal.show
 describe('a line', () => {
   it('a line about a learning holds five characters of the id, type, confidence and text, in columns', () => {
     const { confidence: _, ...unsure } = pendingProposal({ type: 'self_knowledge' });
-    expect(learningLine(plain, pendingProposal())).toBe('abcde  pattern  0.82  Run the linter');
-    expect(learningLine(plain, unsure)).toBe('abcde  self_knowledge   N/A  Run the linter');
+    const line = (of: Proposal) => inLine(learningCells(plain, of), '  ');
+    expect(line(pendingProposal())).toBe('abcde  pattern  0.82  Run the linter');
+    expect(line(unsure)).toBe('abcde  self_knowledge   N/A  Run the linter');
   });
 });
 

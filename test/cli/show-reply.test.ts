@@ -1,8 +1,12 @@
 import { expect, it } from 'vitest';
-import { showReply } from '../../src/cli/show-reply.js';
+import { factCells, NO_COLOURS, showReply } from '../../src/cli/show-reply.js';
 import type { RequestName, ToolReply } from '../../src/contracts/requests.js';
+import type { SessionFact } from '../../src/memory/facts/fact-types.js';
+import { foundFact } from '../../src/memory/facts/found-facts.js';
 import type { CommandName } from '../../src/memory/session/commands/decide-session.js';
+import { factsOf } from '../../src/memory/session/session-state.js';
 import { boardLine } from '../../src/memory/session/task-board.js';
+import { implementer, recorded } from '../support/builders.js';
 import { type Given, Played } from '../support/played.js';
 
 type Session = ToolReply<'session-open'>['session'];
@@ -46,6 +50,22 @@ it('a board is a line of counts, and its tasks tell their last results', () => {
   const result = { outcome: 'reviewer_approved', dispatch: 7 } as NonNullable<typeof task.result>;
   const [, row] = showReply('tool.task-list', { tasks: [{ ...task, result }], sequence: 1 });
   expect(row).toMatch(/^TAS-1 .* Write the lexer \(last result: reviewer approved, result 7\)$/);
+});
+
+it('a fact of an imported session names its result as that, and not by a number', () => {
+  const { state } = new Played().foldWhole(recorded(7, implementer({ task_id: '1', summary: 'Done' })));
+  const [fact] = factsOf(state).all();
+  const found = foundFact(fact as SessionFact);
+  const lines = (dispatch: number) =>
+    showReply('tool.fact-show', {
+      fact: { ...found, dispatch, closed_by: dispatch },
+      history: [],
+      shownIn: [],
+      sequence: 1,
+    });
+  expect(lines(7)[0]).toMatch(/\(closed by result 7\) \[task:1\] result 7$/);
+  expect(lines(-3)[0]).toMatch(/\(closed by an imported result\) \[task:1\] an imported result$/);
+  expect(factCells(NO_COLOURS, { ...found, dispatch: 0 })[2]).toBe('imported');
 });
 
 it('what a tool did to a task, note, message or iteration is shown in one line', () => {

@@ -50,7 +50,7 @@ const opencodeConfig = (url) => ({
  * `files` (path → text) stand there before we come; `args` of a run; `tools` write a file, run a command, report a result
  * through the MCP server, and hand out a task; `wait`: replies of the main agent until its sub-agent has ended;
  * `subAgent`: the name of that agent; `returned`: how it ends its work; `cannot`: checks that do not hold, each with why.
- * `work`: its command for `throughline work`.
+ * `work`: its command for `throughline work`, where the help of that shows none.
  * `recordings`: where the client keeps what was said, with the names of our tools.
  * `plugin`: its commands that check and install our package from the root of this repository.
  */
@@ -61,7 +61,6 @@ export const CLIENTS = {
       [join(home, '.claude/settings.json')]: '{ "enableAllProjectMcpServers": true }',
     }),
     args: (prompt) => ['-p', '--permission-mode', 'bypassPermissions', prompt],
-    work: 'claude -p --permission-mode bypassPermissions',
     env: (url) => ({
       ...{ ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: 'none', IS_SANDBOX: '1' },
       ...{ CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', DISABLE_AUTOUPDATER: '1' },
@@ -94,7 +93,6 @@ export const CLIENTS = {
       ...['exec', '--skip-git-repo-check', '--json', '--dangerously-bypass-hook-trust'],
       ...['--dangerously-bypass-approvals-and-sandbox', prompt],
     ],
-    work: 'codex exec --skip-git-repo-check --dangerously-bypass-hook-trust --dangerously-bypass-approvals-and-sandbox -',
     env: () => ({ LOCAL_KEY: 'none' }),
     tools: {
       write: (_file, name, text) => ({
@@ -124,7 +122,6 @@ export const CLIENTS = {
     package: '@google/gemini-cli@0.61',
     files: ({ home }) => ({ [join(home, '.gemini/settings.json')]: GEMINI_SETTINGS }),
     args: (prompt) => ['-m', 'gemini-2.5-flash', '--approval-mode', 'yolo', '-p', prompt],
-    work: 'gemini -m gemini-2.5-flash --approval-mode yolo -p "$(cat {prompt_file})"',
     env: (url) => ({
       GEMINI_API_KEY: 'dummy',
       GOOGLE_GEMINI_BASE_URL: url,

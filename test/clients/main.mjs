@@ -33,8 +33,7 @@ try {
     const folder = join(root, name);
     mkdirSync(folder);
     const { checks, recorded } = await tried({ name, client, program, folder, services });
-    if (client.work !== undefined)
-      checks.push(...(await worked({ name, client, program, folder: join(root, `${name}-work`), services })));
+    checks.push(...(await worked({ name, client, program, folder: join(root, `${name}-work`), services })));
     const faults = checks.filter(({ fault }) => fault !== undefined);
     failed += faults.length;
     for (const { what, fault } of faults) console.log(`FAIL  ${name}: ${what}\n      ${fault}`);

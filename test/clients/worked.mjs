@@ -8,6 +8,15 @@ import { BIN } from './services.mjs';
 const PLAN = '- [ ] T001 Write the lexer\n- [ ] T002 Write the parser (depends on T001)\n';
 const block = (result) => `Done.\nBEGIN_DISPATCH_RESULT\n${JSON.stringify(result)}\nEND_DISPATCH_RESULT`;
 
+/** The commands that the help of `work` shows for a client; for one that it does not name, that of the client's entry. */
+async function commandsOf(name, { work }) {
+  const { stdout } = await run(process.execPath, [BIN, 'work', '--help']);
+  const shown = (role) => new RegExp(`--${role} '(${name} [^']+)'`).exec(stdout)?.[1];
+  const implementer = shown('implementer') ?? work;
+  if (implementer === undefined) throw new Error(`"throughline work --help" shows no command of ${name}`);
+  return { implementer, reviewer: shown('reviewer') ?? implementer };
+}
+
 /** Runs the plan in a folder: checks, each with its fault or none. */
 export async function worked({ name, client, program, folder, services }) {
   const [home, project, bin] = ['home', 'project', 'bin'].map((each) => join(folder, each));
@@ -48,6 +57,9 @@ export async function worked({ name, client, program, folder, services }) {
   for (const [role, replies] of Object.entries(said))
     endpoint.scripts.set(`You are the ${role} of one task`, replies);
   try {
+    // Codex works in repositories alone.
+    await run('git', ['init', '--quiet', project]);
+    const { implementer, reviewer } = await commandsOf(name, client);
     await throughline('connect', name, '--yes', '--session', session);
     const env = Object.keys(own);
     const ran = await throughline(
@@ -58,9 +70,9 @@ export async function worked({ name, client, program, folder, services }) {
         '--session',
         session,
         '--implementer',
-        client.work,
+        implementer,
         '--reviewer',
-        client.work,
+        reviewer,
       ],
       ...['--tick', '--timeout', '90s', ...(env.length > 0 ? ['--env', ...env] : [])],
     );

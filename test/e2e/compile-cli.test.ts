@@ -78,6 +78,39 @@ describe('throughline prompt', () => {
     expect(again).toEqual({ code: 0, stdout: compiled.stdout, stderr: '' });
   });
 
+  it('last shows the lines that a hook gave of a prompt, and nothing that was erased', async () => {
+    const at = newSession('given');
+    const person = (...args: string[]) => up.cli([...args, '-s', at], { terminal: true });
+    for (const text of ['Uploads are retried three times with a growing pause', 'Dates are ISO 8601'])
+      await person('note', 'add', text, '--type', 'decision');
+    const compile = () => up.cli(['prompt', '--kind', 'iteration', '-p', 'Go on', '-s', at]);
+    await compile();
+    // A prompt is kept after its reply.
+    const last = async (says: string, tokens = / of 8000 tokens/) =>
+      soon(async () => {
+        const shown = await up.cli(['last', at]);
+        expect(shown.stderr).toContain(says);
+        expect(shown.stdout).toMatch(tokens);
+        return shown.stdout;
+      });
+    expect(await last('compiled, not given by a hook here')).toMatch(/retried[\s\S]*ISO|ISO[\s\S]*retried/);
+    const { stdout } = await up.cli(['hook', 'claude', '--within', '20000'], {
+      env: { THROUGHLINE_SESSION: at },
+      input: JSON.stringify({
+        ...{ hook_event_name: 'UserPromptSubmit', session_id: at, prompt_id: 'p1' },
+        prompt: 'After which pause are uploads retried?',
+      }),
+    });
+    expect(stdout).toMatch(/Uploads are retried three times[\s\S]*\[N1/);
+    const given = await last('as a hook gave it, ', /^\d\d of 8000/m);
+    expect(given).toMatch(/^ {2}N1 .*Uploads are retried three times/m);
+    expect(given).not.toContain('ISO 8601');
+    expect((await up.cli(['last', at, '--text'])).stdout).toContain('ISO 8601');
+    await person('facts', 'erase', 'N1', '--yes');
+    await compile();
+    expect(await last('compiled, not given by a hook here')).not.toContain('growing pause');
+  });
+
   it('a session that does not exist is named with one of a similar name', async () => {
     const session = newSession('similar');
     await up.cli(['task', 'add', 'Write the parser', '-s', session]);

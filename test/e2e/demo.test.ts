@@ -1,7 +1,11 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
+import { text } from 'node:stream/consumers';
 import { expect, it } from 'vitest';
-import { cliProcess } from '../support/cli.js';
+import { BIN, cleanEnv, cliProcess } from '../support/cli.js';
+import { soon } from '../support/soon.js';
 import { startSystem } from '../support/system.js';
 
 const stores = async () => (await readdir(tmpdir())).filter((name) => name.startsWith('throughline-demo-'));
@@ -16,6 +20,20 @@ it('the demo shows a fault that comes again without a memory and not with one, f
   expect(stdout).toMatch(/\n {4}\[Memory of shop, .*\]\n {2}> Decided: prices: in whole cents/);
   expect(stdout.split('\n').length).toBeLessThan(35);
   expect(stderr).toMatch(/^-- next: .*throughline connect claude/m);
+  expect((await stores()).filter((name) => !before.includes(name))).toEqual([]);
+});
+
+it('the demo that is interrupted while its server starts prints nothing of the story and leaves nothing', async () => {
+  const before = await stores();
+  const demo = spawn(process.execPath, [BIN, 'demo'], {
+    env: cleanEnv(),
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const ended = once(demo, 'exit');
+  await soon(async () => expect((await stores()).length).toBeGreaterThan(before.length));
+  demo.kill('SIGINT');
+  expect(await text(demo.stdout)).toBe('');
+  expect(await ended).toEqual([130, null]);
   expect((await stores()).filter((name) => !before.includes(name))).toEqual([]);
 });
 

@@ -98,10 +98,10 @@ async function shell(line: string, programs = 'bin'): Promise<string> {
 async function filledIn(line: string): Promise<string> {
   let filled = line;
   if (/\bID\b/.test(line)) filled = filled.replace(/\bID\b/, String(await newRejection(line)));
-  if (line.includes('3f2a') || line.includes('--dispatch 7')) {
+  if (line.includes('3f2a') || line.includes('result show 7')) {
     const { facts } = await client.tools.factFind({ session: 'demo', limit: 1 });
     filled = filled.replace('3f2a', facts[0]?.id ?? '');
-    filled = filled.replace('--dispatch 7', `--dispatch ${facts[0]?.dispatch}`);
+    filled = filled.replace('show 7', `show ${facts[0]?.dispatch}`);
   }
   if (line.includes('M7')) {
     const ref = await newStatement();

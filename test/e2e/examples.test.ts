@@ -57,7 +57,7 @@ it.for(EXAMPLES)(
     const lines = printed.split('\n');
     expect(lines[0]).toBe('TAS-1: Extend the parser');
     expect(lines[1]).toMatch(/^recall/);
-    expect(printed).toMatch(/^dispatch \d+: recorded, 3 facts$/m);
+    expect(printed).toMatch(/^result \d+: recorded, 3 facts$/m);
     // The model has the file from what it recalled, the reviewer from the model's result.
     expect(printed).toContain('Last result: Changed src/parser/read.ts');
     expect(printed).toContain('Task TAS-1\n');

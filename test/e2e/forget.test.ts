@@ -194,17 +194,17 @@ describe('the commands that forget, without a terminal', async () => {
     const real = await forget('session', 'rm', 'real');
     expect(real).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('"throughline session rm real --unattended"'),
+      stderr: expect.stringContaining('no terminal is attached to confirm this. Add --yes'),
     });
   });
 
   test('say of a session that was forgotten already that nothing is left of it', async () => {
     await furnished(system, 'gone', 'GONE', 'past');
-    expect(await forget('session', 'rm', 'gone', '--unattended')).toMatchObject({
+    expect(await forget('session', 'rm', 'gone', '--yes')).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(/^removed session gone: \d+ events/),
     });
-    for (const more of [[], ['--yes'], ['--unattended']])
+    for (const more of [[], ['--yes']])
       expect(await forget('session', 'rm', 'gone', ...more)).toEqual({
         code: 0,
         stdout: 'nothing is left of session gone: it was removed before\n',

@@ -87,6 +87,18 @@ describe('publish --wait', () => {
     });
   });
 
+  it('result show with a session shows what a result that counted has become', async () => {
+    const session = newSession('shown');
+    const { stdout } = await publish(session, GOOD);
+    const [, number = ''] = /^result (\d+) recorded/.exec(stdout) ?? [];
+    expect(await rejected('show', number, '-s', session)).toEqual({ code: 0, stderr: '', stdout });
+    const json = await rejected('show', number, '-s', session, '--json');
+    expect(JSON.parse(json.stdout)).toMatchObject({ status: 'recorded', dispatch: Number(number) });
+    expect((await rejected('show', '999999')).stderr).toContain(
+      '"throughline result show 999999 -s SESSION"',
+    );
+  });
+
   it('publish says on standard error what was repaired, and with --wait in its answer', async () => {
     const loose = '{"task_id":"1","status":"completed","files_modified":"src/a.ts"}';
     const args = ['publish', 'implementer', '-s', newSession('wait')];

@@ -122,7 +122,7 @@ it('an invited colleague reads and decides after one command, and the decision i
 
   // Ann may work, but not decide what becomes of a session.
   for (const args of [
-    ['session', 'rm', 'demo', '--yes', '--unattended'],
+    ['session', 'rm', 'demo', '--yes'],
     ['session', 'archive', 'demo', '--reason', 'x'],
     ['session', 'export', 'demo'],
     ['team', 'members'],

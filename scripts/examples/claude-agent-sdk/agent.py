@@ -49,7 +49,7 @@ async def main():
         # The text as Claude returned it: Throughline finds the result in it, and repairs it.
         published = await session.publish("implementer", await work(session, task), wait=True)
         result = published.result
-        print(f"dispatch {published.sequence}: {result['status']}, {len(result.get('facts', []))} facts")
+        print(f"result {published.sequence}: {result['status']}, {len(result.get('facts', []))} facts")
         review = {"task_id": task["id"], "task_prompt": task["content"], "role": "reviewer"}
         print((await session.compile(**review, after=published.sequence))["prompt"])
 

@@ -55,7 +55,7 @@ async def main():
         print(f"{task['id']}: {task['content']}")
         published = (await graph_on(session).ainvoke({"task": task}))["published"]
         result = published.result
-        print(f"dispatch {published.sequence}: {result['status']}, {len(result.get('facts', []))} facts")
+        print(f"result {published.sequence}: {result['status']}, {len(result.get('facts', []))} facts")
         review = {"task_id": task["id"], "task_prompt": task["content"], "role": "reviewer"}
         print((await session.compile(**review, after=published.sequence))["prompt"])
 

@@ -49,7 +49,7 @@ async def main():
         text = await work(session, prompt["messages"])
         published = await session.publish("implementer", text, wait=True)
         result = published.result
-        print(f"dispatch {published.sequence}: {result['status']}, {len(result.get('facts', []))} facts")
+        print(f"result {published.sequence}: {result['status']}, {len(result.get('facts', []))} facts")
         review = {"task_id": task["id"], "task_prompt": task["content"], "role": "reviewer"}
         print((await session.compile(**review, after=published.sequence))["prompt"])
 

@@ -41,7 +41,7 @@ async function round() {
   const published = await session.publish('implementer', text, { wait: true });
   const { sequence, result } = published;
   const facts = result.status === 'recorded' ? result.facts.length : 0;
-  console.log(`dispatch ${sequence}: ${result.status}, ${facts} facts`);
+  console.log(`result ${sequence}: ${result.status}, ${facts} facts`);
   const next = await session.compile({ ...about, role: 'reviewer', after: sequence });
   console.log(next.prompt);
 }

@@ -16,7 +16,7 @@ import type { ReturnedResult } from './returned-result.js';
 import { noteTask } from './running-agent.js';
 import { flush, keepOrGive, refusalKey } from './send-waiting.js';
 import type { Waiting } from './spool.js';
-import { lastMessage } from './transcript.js';
+import { lastMessage, lastText } from './transcript.js';
 
 /** The end of an agent: publishes its result or its turn, or sends it back for the result that it owes. */
 
@@ -50,11 +50,12 @@ export async function stopped(
   // Gemini CLI and Copilot CLI name no turns: the same result in a later one counts again.
   const begun = state.peek(conversationKey('turn', stopping, tools)) ?? '';
   const call = { ...stopping, turn: stopping.turn || begun };
-  const late =
-    call.message === undefined && tools.client.writesLate
-      ? await lastMessage(call.transcript, call.at, tools.leftMs)
-      : undefined;
-  const message = call.message ?? late ?? state.recall(key) ?? '';
+  const { keepsCalls, writesLate } = tools.client;
+  const written = async () =>
+    writesLate
+      ? lastMessage(call.transcript, call.at, tools.leftMs)
+      : keepsCalls && lastText(keepsCalls, call.transcript, tools.now, call.agent === '');
+  const message = call.message ?? (await written()) ?? state.recall(key) ?? '';
   const block = resultAmongLines(message);
   const role = owedRole(call, tools);
   const isOver = call.event.moment !== 'text';

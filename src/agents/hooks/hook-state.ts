@@ -102,6 +102,11 @@ export function hookState(folder: string, log: (line: string) => void = () => {}
   };
 }
 
+/** Names what hooks gave an agent of a session last, `{at, text}` as JSON. */
+export function givenKey(installation: string, session: string): string {
+  return `given ${installation} ${session}`;
+}
+
 /** Returns the folder of what agents begin with while the server does not answer. */
 export function startsIn(stateDir: string): string {
   return join(stateDir, 'hooks', 'starts');

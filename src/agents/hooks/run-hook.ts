@@ -7,7 +7,7 @@ import { oneLine } from '../../shared/text.js';
 import { agentSession } from '../agent-session.js';
 import { recordEvent } from './carry-out.js';
 import { conversationKey, type HookAnswer, type HookCall, type HookTools, readCall } from './hook-call.js';
-import { type HookState, hookState } from './hook-state.js';
+import { givenKey, type HookState, hookState } from './hook-state.js';
 import { type HookClient, hookClient, MAX_ANSWER } from './hook-table.js';
 import { agentOf, noteShown } from './hook-turn.js';
 import { UNREACHABLE } from './send-waiting.js';
@@ -58,8 +58,7 @@ export async function runHook(
     place.onRecorded();
     session = at.session;
     if (isStart && at.changed !== undefined) log(at.changed);
-    const answer = await answering();
-    return written(call, client, answer, log);
+    return await answering();
   } catch (error) {
     log(`${codeOf(error)}: ${messageOf(error)}`);
     if (!isStart) return '';
@@ -105,9 +104,17 @@ async function recorded(
   const answering = await recordEvent({ ...call, directory }, tools);
   const noted = async () => {
     const answer = await answering();
-    const text = typeof answer === 'string' ? answer : JSON.stringify(answer ?? '');
+    const output = written(call, client, answer, log);
+    const given = typeof answer === 'object' ? Object.values(answer).join('\n') : answer;
+    const text = (output && given) ?? '';
     for (const reader of [agent, at.session]) noteShown(text, reader, state);
-    return answer;
+    // What is left is asked for, or a history.
+    if (text !== '' && call.event.answer !== 'again' && call.event.moment !== 'before-compaction')
+      state.remember(
+        givenKey(place.spool.installation, at.session),
+        JSON.stringify({ at: new Date().toISOString(), text }),
+      );
+    return output;
   };
   return { at, answering: noted };
 }

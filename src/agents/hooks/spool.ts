@@ -80,6 +80,7 @@ export function spoolOf(stateDir: string, installation: string, log: (line: stri
     else moveFile(join(folder, name), join(aside, name.replace(TAKEN, '')));
   };
   return {
+    installation,
     keep(waiting: Waiting): void {
       mkdirSync(folder, { recursive: true, mode: PRIVATE });
       const names = waitingIn(folder);

@@ -115,6 +115,36 @@ function readFrom(path: string, from: number, most = MAX_BYTES) {
 
 /** Bytes of a transcript that are read from its end. */
 const TAIL_BYTES = 256 * 1024;
+
+const MESSAGE_IN: Readonly<Record<TranscriptFormat, (line: Fields) => Fields>> = {
+  claude: ({ message }) => objectOf(message),
+  codex: ({ payload }) => objectOf(payload),
+  gemini: ({ type: role, content }) => ({ role, content }),
+};
+
+/**
+ * Returns what an agent said last since its newest prompt; undefined if it said nothing.
+ *
+ * @param until time in ISO 8601: later lines belong to a later turn
+ * @param isMain true for the agent that the user talks to, whose transcript may hold lines of its sub-agents
+ */
+export function lastText(format: TranscriptFormat, path: string, until: string, isMain: boolean) {
+  let last: string | undefined;
+  for (const line of tailOf(path).map(objectOf)) {
+    const { role, content } = MESSAGE_IN[format](line);
+    const parts = objectsIn(content).map((part) => textOf(part.text));
+    const text = textOf(content) || parts.filter(Boolean).join('\n');
+    if (text === '' || textOf(line.timestamp) > until || (isMain && line.isSidechain === true)) continue;
+    if (role === 'user') last = undefined;
+    else if (role === 'assistant' || role === 'gemini') last = text;
+  }
+  return last && withoutPrivate(last);
+}
+
+function tailOf(path: string): string[] {
+  return readFrom(path, 0, TAIL_BYTES).bytes.toString('utf8').split('\n');
+}
+
 /** The rest of a hook's time is for the server. */
 const PUBLISH_MS = 1000;
 const POLL_MS = 20;
@@ -134,9 +164,7 @@ export async function lastMessage(
 ): Promise<string | undefined> {
   const earliest = (Date.parse(at) || 0) - SKEW_MS;
   for (; ; await sleep(POLL_MS)) {
-    const events = readFrom(path, 0, TAIL_BYTES)
-      .bytes.toString('utf8')
-      .split('\n')
+    const events = tailOf(path)
       .filter((line) => /"assistant\.message"|"agentStop"/.test(line))
       .map(objectOf)
       .filter((event) => event.agentId === undefined);

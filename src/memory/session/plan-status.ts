@@ -224,10 +224,11 @@ function waitingFor(
   const blocked = tasks.filter((task) => waitsForPerson(task) && !listed.has(task.task));
   const onBoard = [...board].filter(({ id, status }) => status === 'blocked' && !listed.has(id));
   const waiting = [
-    ...asks.map(({ task, text, default: usual }) => {
+    ...asks.map(({ task, text, options, default: usual }) => {
       if (!tasks.some((other) => other.task === task)) return `question ${task}: ${text}`;
+      const choice = options === undefined ? '' : ` (${options.join(' | ')})`;
       const until = usual === undefined ? '' : `; it goes on with ${JSON.stringify(usual)}`;
-      return `task ${task} asks: ${text}${until}`;
+      return `task ${task} asks: ${text}${choice}${until}`;
     }),
     ...unread(notebook)
       .filter(isForPerson)

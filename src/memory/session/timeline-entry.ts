@@ -30,7 +30,9 @@ function timelineKind(type: SessionEvent['type']): Exclude<TimelineKind, 'prompt
 export function timelineEntry({ sequence, event: stored }: StoredEvent): TimelineEntry {
   // History is shown as the event that it holds, if this version reads it.
   const event = (stored.type === 'session.history' && SESSION_EVENTS.parse(stored.data.event)) || stored;
-  const { summary, ...fields } = fieldsOf(event);
+  const { summary, dispatch, ...fields } = fieldsOf(event);
+  // The number of an imported result is one of its old installation. An erased one stays in this one.
+  const isImported = stored.type === 'session.history' && stored.data.sequence === undefined;
   return {
     key: `e${sequence}`,
     kind: timelineKind(event.type),
@@ -38,6 +40,7 @@ export function timelineEntry({ sequence, event: stored }: StoredEvent): Timelin
     sequence,
     type: event.type,
     ...fields,
+    ...(dispatch !== undefined && !isImported && { dispatch }),
     summary: clipText(oneLine(summary), MAX_SUMMARY),
   };
 }

@@ -53,19 +53,16 @@ export function answerTo({ questions, options }: OpenQuestions, request: string)
     const one = only((other) => other.options.at(place) !== undefined && fits(other));
     return answerText(one, one?.options.at(place));
   };
-  const [, mark, digits, letter] = /^(option |nr\.? |no\.? |#)?(?:(\d+)|([a-d]))[).]?$/i.exec(reply) ?? [];
-  const number = letter === undefined ? Number(digits) : letter.toLowerCase().charCodeAt(0) - CODE_OF_A + 1;
-  if (number > 0 && (mark !== undefined || letter !== undefined)) return atPlace(number - 1);
+  const { place, digits } = placeIn(reply);
   if (digits !== undefined) {
     const isPick = (one: Question) => one.isListed && one.isWhich && !HOW_MUCH.test(one.question);
     return (
       answerText(only((one) => !one.isListed && wordsOf(one.question).includes(digits))) ??
-      (number > 0 ? atPlace(number - 1, isPick) : undefined) ??
+      (place === undefined ? undefined : atPlace(place, isPick)) ??
       answerText(only((one) => one.isWhich && one.inline.length === 0))
     );
   }
-  const place = POSITIONS.findIndex((position) => position.test(reply));
-  if (place >= 0) return atPlace(place === POSITIONS.length - 1 ? -1 : place);
+  if (place !== undefined) return atPlace(place);
   if (ALL_OR_NONE.test(reply)) return answerText(only((one) => one.options.length > 0));
   if (YES_OR_NO.test(reply)) return answerText(only((one) => !one.isWhich && one.inline.length === 0));
   const text = reply.replace(CHOOSES, '');
@@ -80,6 +77,29 @@ export function answerTo({ questions, options }: OpenQuestions, request: string)
   return answerText(
     only((one) => one.options.filter(isNamed).length === 1) ?? (isShort ? only(isMatter) : undefined),
   );
+}
+
+/** Returns the place that a reply names, -1 for the last one, and its `digits` if it is only a number. */
+function placeIn(reply: string): {
+  readonly place?: number | undefined;
+  readonly digits?: string | undefined;
+} {
+  const [, mark, digits, letter] = /^(option |nr\.? |no\.? |#)?(?:(\d+)|([a-d]))[).]?$/i.exec(reply) ?? [];
+  const number = letter === undefined ? Number(digits) : letter.toLowerCase().charCodeAt(0) - CODE_OF_A + 1;
+  if (number > 0) return { place: number - 1, ...(mark === undefined && { digits }) };
+  if (digits !== undefined) return { digits };
+  const place = POSITIONS.findIndex((position) => position.test(reply));
+  return place < 0 ? {} : { place: place === POSITIONS.length - 1 ? -1 : place };
+}
+
+/** Returns the option of a question that a reply names, by its words or its place; undefined if it names none. */
+export function optionNamed(question: string, options: readonly string[], reply: string): string | undefined {
+  const text = oneLine(reply);
+  const { place, digits } = placeIn(text);
+  // "How many?" is answered by a number, and so is a choice between 1 and 4.
+  const isAmount = HOW_MUCH.test(question) || options.some((option) => Number(option) <= options.length);
+  const atPlace = place === undefined || (digits && isAmount) ? undefined : options.at(place);
+  return options.find((option) => option.toLowerCase() === text.toLowerCase()) ?? atPlace;
 }
 
 /** Returns a text without the words of another one that it begins with. */

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks';
 import type { FactShown, FoundFact } from '../../contracts/fact-requests.js';
-import { speakerText, statementText } from '../../shared/wire-words.js';
+import { resultName, speakerText, statementText } from '../../shared/wire-words.js';
 import { ask } from '../ask.js';
 import { type Action, Actions, actor, mayAct, SendForm } from '../components/act.js';
 import { Clock, Pair } from '../components/fields.js';
@@ -45,7 +45,7 @@ function Details({ session, shown }: { readonly session: string; readonly shown:
         <Pair name="From">
           <a href={sessionHref(session, 'timeline', { at: fact.eventSequence })}>
             task {fact.task}, {fact.role}
-            {fact.ref?.startsWith('N') ? '' : `, result ${fact.dispatch}`}, event {fact.eventSequence},{' '}
+            {fact.ref?.startsWith('N') ? '' : `, ${resultName(fact.dispatch)}`}, event {fact.eventSequence},{' '}
             <Clock at={fact.at} />
           </a>
         </Pair>
@@ -98,7 +98,7 @@ function EndedBy({ session, fact }: { readonly session: string; readonly fact: F
 export function endText({ retracted, ended, closed_by: dispatch }: FoundFact): string {
   if (retracted !== undefined)
     return `${retracted.instead === undefined ? 'retracted' : 'corrected'} by ${retracted.by}`;
-  return ended === undefined ? `ended by result ${dispatch}` : `${ended.how} by ${ended.by}`;
+  return ended === undefined ? `ended by ${resultName(dispatch)}` : `${ended.how} by ${ended.by}`;
 }
 
 /** Drafts of corrections by id of their fact: another person may have ended it meanwhile. */

@@ -109,7 +109,8 @@ async function found(rejected: Pick<RejectedStore, 'get'>, id: number): Promise<
 }
 
 function notRejected(id: number): ThroughlineError {
-  const why = `no rejected result has the number ${id}: "throughline result ls" lists their numbers`;
+  const shows = `"throughline result show ${id} -s SESSION" shows a result that counted`;
+  const why = `no rejected result has the number ${id}: "throughline result ls" lists their numbers; ${shows}`;
   return new ThroughlineError('not_found', why, { details: { id } });
 }
 

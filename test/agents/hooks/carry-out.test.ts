@@ -596,6 +596,58 @@ describe('payloads recorded from real clients', () => {
   });
 });
 
+describe('the end of a turn without its last message', () => {
+  const factsIn = (place: ReturnType<typeof hookPlace>): string[] =>
+    place.asked
+      .filter(({ subject }) => subject === 'dispatch.demo.observer')
+      .flatMap(({ body }) => JSON.parse(String(body)).facts)
+      .map(({ object }) => object);
+  /** What the agent wrote last, as its client writes it into a transcript. */
+  const written = {
+    claude: (text: string, role = 'assistant') => ({ message: { role, content: [{ type: 'text', text }] } }),
+    codex: (text: string, role = 'assistant') => ({
+      payload: { type: 'message', role, content: [{ text }] },
+    }),
+    gemini: (text: string, role = 'gemini') => ({ type: role, content: role === 'user' ? [{ text }] : text }),
+  };
+
+  it.each(['claude', 'codex', 'gemini'] as const)(
+    'the labelled lines of %s come from its transcript',
+    async (name) => {
+      const place = hookPlace();
+      const { message, stop, lines } = transcriptOf(name);
+      const transcript_path = join(place.stateDir, 'transcript.jsonl');
+      const ends = { ...stop, transcript_path, [message]: undefined };
+      writeFileSync(transcript_path, lines.join(''));
+      await place.run(name, ends);
+      expect(factsIn(place)).toContain('one port');
+      // A turn that says nothing has not said what the one before it has.
+      const more = (text: string, role?: string) =>
+        appendFileSync(transcript_path, `${JSON.stringify(written[name](text, role))}\n`);
+      more('Write the lexer', 'user');
+      await place.run(name, ends);
+      expect(factsIn(place).filter((text) => text === 'one port')).toHaveLength(1);
+      more('Decided: <private>a secret</private>two ports');
+      await place.run(name, ends);
+      expect(factsIn(place)).toContain('two ports');
+    },
+  );
+
+  it('a sub-agent is read from its own transcript, and its lines in that of the main agent are left out', async () => {
+    const place = hookPlace();
+    const of = (line: object) => `${JSON.stringify({ ...line, isSidechain: true })}\n`;
+    const [main, own] = ['main', 'own'].map((name) => join(place.stateDir, `${name}.jsonl`));
+    const block = of(written.claude(RESULT));
+    for (const path of [main, own]) writeFileSync(path as string, block);
+    const paths = { transcript_path: main, agent_transcript_path: own };
+    const without = { last_assistant_message: undefined, ...paths };
+    await place.run('claude', { ...mainStop(''), ...without });
+    expect(place.published).toEqual([]);
+    await place.run('claude', stop('', without));
+    expect(place.published).toEqual([expect.stringContaining('"task_id":"1"')]);
+  });
+});
+
 describe('a turn without a result', () => {
   const prompt = (text: string, more: object = {}) => ({
     ...base,

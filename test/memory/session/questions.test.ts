@@ -94,6 +94,21 @@ describe('a question', () => {
 });
 
 describe('an answer', () => {
+  it('an answer to a question with options is the option that it names, else the reply has the options', () => {
+    const options = ['9464', '9090'];
+    const result = { ...BLOCKED, blockers: [], questions: [{ text: 'Which port?', options }] };
+    const played = new Played().foldWhole(recorded(1, implementer(result)));
+    expect(sessionFigures(played.state).waiting).toEqual(['task 1 asks: Which port? (9464 | 9090)']);
+    const free = played.when('blocker-answer', { ...ANSWER, answer: 'a free one' });
+    expect(free.reply).toMatchObject({ answer: { answer: 'a free one' }, options });
+    const named = played.when('blocker-answer', { ...ANSWER, answer: '2' });
+    expect(named.reply).toMatchObject({ answer: { answer: '9090' } });
+    expect(named.reply).not.toHaveProperty('options');
+    const { lastEvent } = played.state;
+    expect(played.when('blocker-answer', { ...ANSWER, answer: 'the second one' }).reply).toEqual(named.reply);
+    expect(played.state.lastEvent).toBe(lastEvent);
+  });
+
   it('an answer stands next to its question in every later prompt of the task, and the task goes on', () => {
     const played = asked(3).after('blocker-answer', ANSWER);
     expect(taskOf(played)).toMatchObject({ next_action: 'retry', stalled: false });

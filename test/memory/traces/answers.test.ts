@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { answerTo, optionsIn } from '../../../src/memory/traces/answers.js';
+import { answerTo, optionNamed, optionsIn } from '../../../src/memory/traces/answers.js';
 
 const LIST = ['in Redis', 'in a signed cookie'];
 /** The answer to the last of some questions, as ` | `, without the question if it is that one. */
@@ -62,5 +62,28 @@ describe('a short reply', () => {
     ]);
     expect(optionsIn('¿Quieres npm, pnpm o yarn?')).toEqual(['npm', 'pnpm', 'yarn']);
     expect(optionsIn('Devo usar o Redis?')).toEqual([]);
+  });
+});
+
+describe('an option that a reply names', () => {
+  it.each([
+    ['2', '9090'],
+    ['option 2', '9090'],
+    ['b', '9090'],
+    ['the second one', '9090'],
+    ['the last', '9090'],
+    ['9464', '9464'],
+    ['3', undefined],
+    ['Use 9464', undefined],
+    ['', undefined],
+  ])('is by its words or its place, for %j', (reply, option) => {
+    expect(optionNamed('Which port?', ['9464', '9090'], reply)).toBe(option);
+  });
+
+  it('is not by a number that says how many, or that may be an option itself', () => {
+    expect(optionNamed('How many retries?', ['three', 'ten'], '2')).toBeUndefined();
+    expect(optionNamed('Which worker count?', ['1', '2', '8'], '3')).toBeUndefined();
+    expect(optionNamed('Which worker count?', ['1', '2', '8'], 'the third')).toBe('8');
+    expect(optionNamed('Which name?', ['Lexer', 'Parser'], 'parser')).toBe('Parser');
   });
 });

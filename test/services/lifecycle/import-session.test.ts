@@ -7,8 +7,9 @@ import { checkpointOf } from '../../../src/memory/session/checkpoint.js';
 import { evolve } from '../../../src/memory/session/evolve-session.js';
 import { ImportedState } from '../../../src/memory/session/imported-state.js';
 import { emptyState, type SessionState } from '../../../src/memory/session/session-state.js';
+import { timelineEntry } from '../../../src/memory/session/timeline-entry.js';
 import { checkedHandler } from '../../../src/services/common/service-shell.js';
-import { createSessionImport } from '../../../src/services/lifecycle/session-transfer.js';
+import { asHistory, createSessionImport } from '../../../src/services/lifecycle/session-transfer.js';
 import { MemorySessionLifecycle } from '../../doubles/memory-session-lifecycle.js';
 import { MemorySessionLog } from '../../doubles/memory-session-log.js';
 import { MemorySnapshotStore } from '../../doubles/memory-snapshot-store.js';
@@ -67,6 +68,19 @@ describe('session-import', () => {
     const state = events.reduce(evolve, emptyState('demo'));
     expect(state.dispatches.current().counts).toMatchObject({ implementer: 2 });
     expect(state.dispatches.newest()).toBe(0);
+  });
+
+  it('an imported result is shown without its number, which a new one may have, and an erased one with it', async () => {
+    await ask({ checkpoint });
+    await ask({ history: HISTORY });
+    const shown = (await log.read(DEMO, { after: 1 })).events.map(timelineEntry);
+    expect(shown.map(({ type, dispatch }) => [type, dispatch])).toEqual([
+      ['fact.recorded', undefined],
+      ['fact.recorded', undefined],
+    ]);
+    const [result] = HISTORY;
+    const erased = asHistory(result as SessionEvent, 7);
+    expect(timelineEntry({ sequence: 9, event: erased })).toMatchObject({ dispatch: expect.any(Number) });
   });
 
   it('a second import of the same file is refused, and adds no history', async () => {

@@ -714,6 +714,8 @@ class BlockerAnswerReply(TypedDict):
     """The answer, with what it answers."""
     ref: str
     """Id of its statement, such as N7."""
+    options: NotRequired[list[str]]
+    """The suggested answers, if it is none of them."""
     sequence: int
     """Session sequence that the answer reflects."""
 

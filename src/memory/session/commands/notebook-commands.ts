@@ -10,6 +10,7 @@ import { recordedScope } from '../../facts/fact-extractor.js';
 import { isSameScope, ONLY_A_PERSON, outranks, refusalOf, type SessionFact } from '../../facts/fact-types.js';
 import { factOfId } from '../../facts/found-facts.js';
 import { contrasts } from '../../facts/statements.js';
+import { optionNamed } from '../../traces/answers.js';
 import { idInPlan } from '../charter.js';
 import { isForPerson, notesOf, statementOf, unread } from '../notebook.js';
 import { answersOf, asksOf, factsOf, ledgersOf, type SessionState } from '../session-state.js';
@@ -149,7 +150,7 @@ export function markRead(
  * of earlier results, else what was answered last. The same answer again changes nothing.
  */
 export function answerBlocker(state: SessionState, args: ToolArguments<'blocker-answer'>): Decision {
-  const { task: asIs, answer: text, question: words, replaces, ...speaker } = args;
+  const { task: asIs, answer: said, question: words, replaces, ...speaker } = args;
   const statement = questionOf(state, asIs);
   const id = statement?.sourceTaskId ?? idInPlan(state.run, asIs);
   const question = statement?.object ?? words;
@@ -181,9 +182,12 @@ export function answerBlocker(state: SessionState, args: ToolArguments<'blocker-
   const replaced = open.length === 0 ? (last?.questions ?? []) : [];
   const answered = question === undefined ? replaced : given.flatMap((earlier) => earlier.questions);
   const questions = [...new Set([...open, ...answered])].filter(isMeant);
+  const { questions: asking = [] } = state.dispatches.current().ledgers.get(task) ?? {};
+  const options = asking.flatMap((each) => (questions.includes(each.text) && each.options) || []);
+  const text = optionNamed(questions.join(' '), options, said) ?? said;
+  const reply = showingAnswer(task, text, options.includes(text) ? [] : options);
   const before = given.findLast((earlier) => earlier.questions.some((text) => questions.includes(text)));
-  if ((open.length === 0 || question !== undefined) && before?.answer === text)
-    return answer(showingAnswer(task, text));
+  if ((open.length === 0 || question !== undefined) && before?.answer === text) return answer(reply);
   const isMine = before?.by === speakerOf(speaker);
   const isOfPerson = speaker.person && before?.agent === undefined;
   if (before !== undefined && !isMine && (replaces === undefined ? isOfPerson : before.answer !== replaces))
@@ -224,14 +228,15 @@ export function answerBlocker(state: SessionState, args: ToolArguments<'blocker-
     ...(!speaker.person && { agent: true as const }),
     ...(unblocks && { unblocks: true as const }),
   };
-  return append({ type: 'question.answered', data }, showingAnswer(task, text));
+  return append({ type: 'question.answered', data }, reply);
 }
 
-function showingAnswer(task: string, text: string): Reply {
+function showingAnswer(task: string, text: string, options: readonly string[]): Reply {
   return (state) => {
     const statements = factsOf(state).statements();
     const fact = statements.findLast(({ answer }) => answer?.task === task && answer.answer === text);
-    return { answer: stillThere(fact?.answer, task), ref: fact?.ref };
+    const others = options.length > 0 && { options };
+    return { answer: stillThere(fact?.answer, task), ref: fact?.ref, ...others };
   };
 }
 
