@@ -39,8 +39,8 @@ function addShow(result: Command): void {
   result
     .command('show')
     .description(
-      'Prints the body of a rejected result, and on standard error its reason and what would fix it; with -s what a result of\n' +
-        'that session has become, by its result number.\n' +
+      'Prints the body of a rejected result, and on standard error its reason and what would fix it.\n' +
+        'With -s it prints what a result of that session has become.\n' +
         'Characters that a terminal acts on or does not show are written as \\uXXXX.\n' +
         'With --raw the body comes unchanged, for a file or another program.',
     )
