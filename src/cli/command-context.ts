@@ -1,4 +1,4 @@
-import { type AgentSession, agentSession, hasProjectFile } from '../agents/agent-session.js';
+import { agentSession, hasProjectFile } from '../agents/agent-session.js';
 import { type Config, loadConfig, nearestVariable, stateDirOf, unknownVariables } from '../config/config.js';
 import { connectedProjects } from '../config/connected-projects.js';
 import { LOG_LEVELS } from '../config/settings.js';
@@ -120,17 +120,12 @@ export async function noteIfMisspelled(session: string, { tools }: ThroughlineCl
 export function sessionOf(cli: Cli, given: string | undefined, flag = '--session'): Token {
   const session = given ?? cli.config.session;
   if (session !== undefined) return token(session, given === undefined ? 'THROUGHLINE_SESSION' : flag);
-  if (hasProjectFile(process.cwd())) return sessionHere(cli).session;
+  if (hasProjectFile(process.cwd())) return sessionHere(cli.config).session;
   throw usageError(`no session is named: give ${flag} NAME, or set THROUGHLINE_SESSION`);
 }
 
-/** Returns the connected session of this folder; prints a note if its `.throughline.json` names another. */
-export function sessionHere({ config }: Pick<Cli, 'config'>): AgentSession {
-  return ofFolder(config);
-}
-
-/** Looked up once a command, so that a remark is made once. */
-const ofFolder = onceForEach((config: Config) => {
+/** Returns the connected session of this folder, looked up once; prints a note if its `.throughline.json` names another. */
+export const sessionHere = onceForEach((config: Config) => {
   const found = agentSession({ env: config.env, directory: process.cwd() });
   if (found.changed !== undefined) note(`-- ${found.changed}`);
   return found;

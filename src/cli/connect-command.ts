@@ -130,7 +130,7 @@ async function connectTo(cli: Cli, client: ConnectClientName, options: ConnectOp
     );
   const server = await serverProblem(cli);
   if (server !== undefined) note(`-- ${server}`);
-  const where = scope === 'project' ? `session ${sessionHere(cli).session} on ` : '';
+  const where = scope === 'project' ? `session ${sessionHere(cli.config).session} on ` : '';
   note(`-- from now on, agents read and write ${where}${serverText(cli.server)}`);
   const steps = [scope === 'project' ? confirm.project : undefined, confirm.always];
   const left = steps.filter((step) => step !== undefined);
@@ -362,7 +362,7 @@ async function commonProblems(cli: Cli): Promise<string[]> {
   const isFound = await isOnPath('throughline', cli.config.env);
   const problems = [isFound ? undefined : NOT_ON_PATH, await serverProblem(cli)];
   try {
-    sessionHere(cli);
+    sessionHere(cli.config);
   } catch (error) {
     problems.push(messageOf(error));
   }

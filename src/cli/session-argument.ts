@@ -99,7 +99,7 @@ function usualProject({ config }: Cli): string | undefined {
 export const folderSession = onceForEach((config: Config) => {
   if (!hasProjectFile(process.cwd())) return undefined;
   try {
-    return sessionHere({ config });
+    return sessionHere(config);
   } catch (error) {
     if (codeOf(error) !== 'not_connected') throw error;
     note(`-- ${messageOf(error)}`);

@@ -141,7 +141,7 @@ function unwrittenFiles(folder: string, git: typeof import('../agents/hooks/turn
 function placeOf(cli: Cli, options: WorkOptions): Partial<AgentSession> & { session: Token } {
   const { plan, session: given } = options;
   if (given !== undefined) return { session: token(given, '--session'), ...(plan !== undefined && { plan }) };
-  const found = sessionHere(cli);
+  const found = sessionHere(cli.config);
   const words = `throughline work --implementer ${shellWord(options.implementer)} --plan`;
   return { ...found, plan: plan ?? found.plan ?? usualPlan(words) };
 }

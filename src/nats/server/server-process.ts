@@ -10,7 +10,7 @@ import type { NatsServerSource } from './install-server.js';
 import { identityOf } from './process-identity.js';
 import { lockStore, type StoreLock, serverNameOf, signalHolder, storeUse } from './server-store.js';
 import { makeFolder } from './server-version.js';
-import { ACCESS_FILE, writeAccess } from './team-members.js';
+import { writeAccess } from './team-members.js';
 
 export interface StartOptions {
   readonly source: NatsServerSource;
@@ -188,8 +188,6 @@ export async function reloadAccess(storeDir: string): Promise<void> {
   const { server } = storeUse(storeDir) ?? {};
   if (server === undefined) return;
   const restart = 'run "throughline down", then "throughline up --detach"';
-  if (!readFileSync(join(storeDir, CONFIG), 'utf8').includes(ACCESS_FILE))
-    throw new ThroughlineError('unavailable', `an older version started the server: ${restart}`);
   const log = openToAppend(join(storeDir, LOG));
   try {
     const before = fstatSync(log).size;
