@@ -300,6 +300,9 @@ function statusLines(pc: Colors, reply: RunStatusReply | RunInitReply, last?: re
     ...(problems === '' ? [] : [`tasks.md: ${problems}`]),
     ...degradedLines('degraded' in reply ? reply.degraded : undefined),
     ...(session.board.total > 0 ? [`board: ${boardLine(session.board)}`] : []),
+    ...(session.dropped
+      ? [`facts: ${session.facts} hold; ${session.dropped} of least use are gone, as the session is full`]
+      : []),
     ...section(pc, 'Needs you', needs),
     ...section(pc, `Open findings (${findings.total})`, findings.newest.map(quoted)),
     ...section(pc, 'Working now', claims),

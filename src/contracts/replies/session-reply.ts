@@ -150,6 +150,7 @@ export const sessionView = named('Session', 'The figures of a session.', {
   notes: count('How many notes it has.'),
   unread: count('Unread messages.'),
   facts: count('Valid facts.'),
+  dropped: count('Facts of least use that a full session no longer keeps.').exactOptional(),
   dispatches,
 });
 

@@ -76,16 +76,18 @@ export class InMemorySessionFactStore {
   #valid = 0;
   #living = 0;
   #bytes = 0;
+  #dropped = 0;
 
   /** Restores a store from `all()`, closed facts included. */
-  static of(facts: Iterable<SessionFact>): InMemorySessionFactStore {
+  static of(facts: Iterable<SessionFact>, dropped = 0): InMemorySessionFactStore {
     const store = new InMemorySessionFactStore();
+    store.#dropped = dropped;
     for (const fact of facts) store.#put(fact);
     return store;
   }
 
   copy(): InMemorySessionFactStore {
-    const store = new InMemorySessionFactStore();
+    const store = InMemorySessionFactStore.of([], this.#dropped);
     for (const { fact, actionWords } of inOrder(this.#sayings)) store.#put(fact, actionWords);
     return store;
   }
@@ -390,6 +392,11 @@ export class InMemorySessionFactStore {
     return this.#bytes;
   }
 
+  /** Returns how many facts compaction has dropped. */
+  dropped(): number {
+    return this.#dropped;
+  }
+
   /** Returns all facts, closed ones included, in dispatch order. */
   all(): readonly SessionFact[] {
     return inOrder(this.#sayings).map(({ fact }) => fact);
@@ -415,6 +422,7 @@ export class InMemorySessionFactStore {
     if (fits()) return;
     for (const saying of this.#byValue(maxFacts)) {
       this.#remove(saying);
+      this.#dropped += 1;
       if (fits()) return;
     }
   }

@@ -37,6 +37,7 @@ export const stateJson = z.object({
   ref_floor: z.number().exactOptional(),
   settled: z.object({ counts: dispatchCounts, ledgers: z.array(taskLedger) }),
   facts: z.array(storedSessionFact),
+  facts_dropped: z.number().exactOptional(),
   rejections: z.array(knownRejection),
   past: z.object({
     total: z.number(),
@@ -73,6 +74,7 @@ export function stateToJson(state: SessionState) {
     ...(state.refFloor > 0 && { ref_floor: state.refFloor }),
     settled: { counts: settled.counts, ledgers: [...settled.ledgers.values()] },
     facts: settled.facts.all().map(({ id: _, ...fact }) => ordered(fact, storedSessionFact)),
+    ...(settled.facts.dropped() > 0 && { facts_dropped: settled.facts.dropped() }),
     rejections: settled.rejections,
     past: settled.past.toJSON(),
     board_results: [...settled.boardResults.values()],
@@ -104,7 +106,10 @@ export function stateFromJson(
     dispatches: new DispatchWindow(
       dispatchFold(json.limits),
       {
-        facts: InMemorySessionFactStore.of(json.facts.map((fact) => ({ id: factId(fact), ...fact }))),
+        facts: InMemorySessionFactStore.of(
+          json.facts.map((fact) => ({ id: factId(fact), ...fact })),
+          json.facts_dropped,
+        ),
         counts: json.settled.counts,
         ledgers: new Map(json.settled.ledgers.map((ledger) => [ledger.task, ledger])),
         traces: tracesFromJson(json.traces),

@@ -59,7 +59,7 @@ describe('compact', () => {
         const store = new InMemorySessionFactStore();
         for (const [index, returned] of before.entries()) store.add(factsFrom(index + 1, returned));
         store.compact(maxFacts);
-        const fresh = InMemorySessionFactStore.of(store.all());
+        const fresh = InMemorySessionFactStore.of(store.all(), store.dropped());
         for (const [index, returned] of after.entries()) {
           const facts = factsFrom(before.length + index + 1, returned);
           store.add(facts);
@@ -68,6 +68,7 @@ describe('compact', () => {
         expect(store.all()).toEqual(fresh.all());
         expect(store.count()).toBe(store.getValid().length);
         expect(fresh.count()).toBe(store.count());
+        expect(fresh.copy().dropped()).toBe(store.dropped());
       }),
     );
   });

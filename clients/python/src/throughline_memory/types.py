@@ -906,6 +906,8 @@ class Session(TypedDict):
     """Unread messages."""
     facts: int
     """Valid facts."""
+    dropped: NotRequired[int]
+    """Facts of least use that a full session no longer keeps."""
     dispatches: dict[str, int]
     """Results since the session began, by role, and rejected ones."""
 

@@ -125,7 +125,7 @@ export type SessionOverview = Output<typeof sessionView>;
 export function overview(state: SessionState): { readonly session: SessionOverview } {
   const { notebook, history, charter, sequence, startedAt, lastEventAt } = state;
   const counted = taskCounts(state);
-  const { counts } = state.dispatches.current();
+  const { counts, facts } = state.dispatches.current();
   return {
     session: {
       name: state.session,
@@ -137,7 +137,8 @@ export function overview(state: SessionState): { readonly session: SessionOvervi
       ...counted,
       notes: notesOf(state).size,
       unread: unread(notebook).length,
-      facts: factsOf(state).count(),
+      facts: facts.count(),
+      ...(facts.dropped() > 0 && { dropped: facts.dropped() }),
       dispatches: { ...counts },
     },
   };
