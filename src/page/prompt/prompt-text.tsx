@@ -6,18 +6,15 @@ import type {
   PromptLine,
 } from '../../contracts/replies/compile-reply.js';
 import { sectionName, statementsIn } from '../../shared/wire-words.js';
-import { hue } from './stacked-bar.js';
 
 /** A compiled prompt line by line; reports the line under the pointer and the focused one. */
 export function PromptText(props: {
   readonly rows: readonly PromptRow[];
-  /** Index of a section in the bar, for its colour; -1 for none. */
-  readonly indexOf: (section: string | undefined) => number;
   readonly shown: number | undefined;
   readonly onShow: (line: number) => void;
   readonly onPin: (line: number) => void;
 }) {
-  const { rows, indexOf } = props;
+  const { rows } = props;
   const [focused, setFocused] = useState(1);
   const list = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => setFocused((line) => Math.min(line, rows.length)), [rows.length]);
@@ -39,38 +36,34 @@ export function PromptText(props: {
         go(target ?? focused + (step ?? 0));
       }}
     >
-      {rows.map((row) => {
-        const index = indexOf(row.section);
-        return (
-          <div
-            key={row.number}
-            role="option"
-            aria-selected={row.number === props.shown}
-            data-line={row.number}
-            tabIndex={row.number === focused ? 0 : -1}
-            class={`prompt-line ${row.isNew === true ? 'prompt-line-new' : ''} ${linked(row) ? 'prompt-line-linked' : ''}`}
-            onFocus={() => {
-              setFocused(row.number);
-              props.onPin(row.number);
-            }}
-            onMouseEnter={() => props.onShow(row.number)}
-          >
-            <span class="prompt-mark" style={index < 0 ? {} : hue(index)} aria-hidden="true" />
-            <span class="prompt-number" aria-hidden="true">
-              {row.number}
+      {rows.map((row) => (
+        <div
+          key={row.number}
+          role="option"
+          aria-selected={row.number === props.shown}
+          data-line={row.number}
+          tabIndex={row.number === focused ? 0 : -1}
+          class={`prompt-line ${row.isNew === true ? 'prompt-line-new' : ''} ${linked(row) ? 'prompt-line-linked' : ''}`}
+          onFocus={() => {
+            setFocused(row.number);
+            props.onPin(row.number);
+          }}
+          onMouseEnter={() => props.onShow(row.number)}
+        >
+          <span class="prompt-number" aria-hidden="true">
+            {row.number}
+          </span>
+          <span class="prompt-words">
+            {row.text.trim() === '' ? <span class="visually-hidden">empty line</span> : row.text}
+          </span>
+          {row.opens || row.isNew === true ? (
+            <span class={`prompt-section ${row.opens ? '' : 'prompt-added'}`}>
+              {row.opens ? sectionName(row.section) : ''}
+              {row.isNew === true ? <span class="tag tag-good">new</span> : null}
             </span>
-            <span class="prompt-words">
-              {row.text.trim() === '' ? <span class="visually-hidden">empty line</span> : row.text}
-            </span>
-            {row.opens || row.isNew === true ? (
-              <span class={`prompt-section ${row.opens ? '' : 'prompt-added'}`}>
-                {row.opens ? sectionName(row.section) : ''}
-                {row.isNew === true ? <span class="tag tag-good">new</span> : null}
-              </span>
-            ) : null}
-          </div>
-        );
-      })}
+          ) : null}
+        </div>
+      ))}
     </div>
   );
 }

@@ -10,11 +10,10 @@ import { KeptPrompts } from '../prompt/kept-prompts.js';
 import { previousOf } from '../prompt/last-told.js';
 import { OriginPanel } from '../prompt/origin-panel.js';
 import { PromptText, promptRows } from '../prompt/prompt-text.js';
-import { StackedBar } from '../prompt/stacked-bar.js';
 import { promptTitle, useStoredPrompt } from '../prompt/use-prompt.js';
 import type { SessionViewProps } from '../route.js';
 import { useAsk } from '../use-ask.js';
-import { COMMANDS, counted } from '../words.js';
+import { COMMANDS, counted, figure } from '../words.js';
 
 /** A stored prompt with the origin of each line and what is new in it; the newest one if the address names none. */
 export function PromptView({ session, params }: SessionViewProps) {
@@ -86,13 +85,13 @@ function CompiledView(props: {
   const { budget } = reply;
   const sections = budget.sections.filter(({ tokens }) => tokens > 0);
   const inSections = sections.reduce((sum, { tokens }) => sum + tokens, 0);
-  const indexOf = (section: string | undefined) => sections.findIndex(({ name }) => name === section);
   // A line that was chosen stays until Escape, so that a person can act on it.
   const line = pinned ?? pointed;
   useKeys([{ keys: ['Escape'], run: () => setPinned(undefined) }]);
   const parts = [
-    ...sections.map(({ name, tokens }) => ({ name: sectionName(name), value: tokens })),
-    { name: 'Frame', value: Math.max(0, budget.used - inSections) },
+    ...sections.map(({ name, tokens }) => `${sectionName(name)} ${figure(tokens)}`),
+    `Frame ${figure(Math.max(0, budget.used - inSections))}`,
+    `${figure(budget.used)} of ${figure(budget.room)} tokens`,
   ];
   return (
     <div class={stale ? 'is-stale' : ''} aria-busy={stale}>
@@ -109,14 +108,14 @@ function CompiledView(props: {
             {reply.factsShown} of {counted(reply.factsTotal, 'fact')}
           </Tag>
         </p>
-        <StackedBar parts={parts} room={budget.room} />
+        <p class="small quiet">{parts.join(' · ')}</p>
       </div>
       <div class="prompt-columns">
         <div class="card prompt-card">
           <CardHead title={`Compiled at event ${reply.sequence}`}>
             <CopyButton text={reply.prompt} label="Copy prompt" />
           </CardHead>
-          <PromptText rows={rows} indexOf={indexOf} shown={line} onShow={setPointed} onPin={setPinned} />
+          <PromptText rows={rows} shown={line} onShow={setPointed} onPin={setPinned} />
           {removed.length === 0 ? null : (
             <section class="card-body prompt-gone" aria-label="Gone since the prompt before">
               <h3>Gone since the prompt before</h3>
