@@ -143,20 +143,11 @@ export async function openOwnSession(
   return project !== undefined || plan !== undefined;
 }
 
-/** Has a session follow the plan of its folder; sends the text where the service may not read the file. Throws as `runInit`. */
+/** Has a session follow the plan of its folder. Throws as `runInit` and `planAt`. */
 export async function followOwnPlan(client: ThroughlineClient, session: string, plan: string): Promise<void> {
-  const version = fileVersion(plan);
-  try {
-    await client.runs.init({ session, version, tasksPath: plan });
-  } catch (error) {
-    // Only a few hooks need it.
-    const { needsText, readPlan } = await import('../engine/files/local-tasks-file.js');
-    if (!needsText(error)) throw error;
-    const tasksText = readPlan(plan);
-    if (typeof tasksText !== 'string') throw error;
-    const { specNameOf } = await import('../ledger/next-task.js');
-    await client.runs.init({ session, version, tasksText, spec: specNameOf(plan) });
-  }
+  // Only a few hooks need it.
+  const { planAt } = await import('../engine/files/local-tasks-file.js');
+  await client.runs.init({ session, version: fileVersion(plan), ...planAt(plan) });
 }
 
 /** Usual locations of plans below a folder; `*` is any folder. */

@@ -1,11 +1,10 @@
-import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { PLAN_PLACES, plansIn } from '../agents/agent-session.js';
 import { fileVersion } from '../config/ask-git.js';
 import { ThroughlineError, usageError } from '../contracts/errors.js';
 import { PLAN_REQUESTS } from '../contracts/plan-requests.js';
-import { needsText, readPlan, requirementsBeside } from '../engine/files/local-tasks-file.js';
-import { specNameOf } from '../ledger/next-task.js';
+import { planAt } from '../engine/files/local-tasks-file.js';
+import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { defined } from '../shared/collections.js';
 import { shellWord } from '../shared/text.js';
 import type { Command, Flags, Texts } from './cli-command.js';
@@ -15,7 +14,7 @@ import { onSession, requireEvents, SESSION_DEFAULT, sessionFor } from './session
 import { problemLine } from './show-plan.js';
 import { shownStatus } from './status-command.js';
 
-type FollowOptions = Flags<'push' | 'json'> & Texts<'session' | 'spec' | 'goal'>;
+type FollowOptions = Flags<'json'> & Texts<'session' | 'spec' | 'goal'>;
 
 export function planCommand(program: Command): void {
   const plan = program
@@ -33,8 +32,8 @@ function addFollow(plan: Command): void {
     .argument('[file]', 'path of the plan (default: the one at a usual place, such as tasks.md)')
     .description(
       'Reads a tasks.md and follows it: prompts know what is done and what is left. The same command again reads it again;\n' +
-        'the goal stays unless a new one is given. The service reads the file itself, under THROUGHLINE_TASKS_ROOTS; with --push\n' +
-        'its text is sent instead.',
+        'the goal stays unless a new one is given. A service that finds the same file, under THROUGHLINE_TASKS_ROOTS, reads later\n' +
+        'changes too. Another one keeps the text that was sent, with the requirements.md or spec.md beside it.',
     )
     .option('-s, --session <name>', `session ${SESSION_DEFAULT}`);
   addFields(
@@ -42,33 +41,22 @@ function addFollow(plan: Command): void {
     shapeOf(PLAN_REQUESTS['run.init'].request.shape, (field) => ['spec', 'goal'].includes(field)),
   );
   follow
-    .option(
-      '--push',
-      'send the text of the file, and of the requirements.md or spec.md beside it: for a service that cannot read them',
-    )
     .option('--json', 'print the reply as JSON')
     .examples(
       'throughline plan follow -s demo',
       'throughline plan follow specs/parser/tasks.md -s demo --spec parser --goal "A parser"',
-      'throughline plan follow tasks.md -s demo --push',
     )
     .action(async (file: string | undefined, options: FollowOptions, command: Command) => {
       const { cli, session } = await sessionFor(command, false);
-      const { goal, json = false } = options;
-      const spec = options.spec === undefined ? '' : ` --spec ${shellWord(options.spec)}`;
-      const again = `throughline plan follow -s ${session}${spec}${options.push ? ' --push' : ''}`;
-      const tasks = file ?? usualPlan(again);
-      const named = options.spec ?? (options.push ? specNameOf(resolve(tasks)) : undefined);
-      const source = options.push ? pushed(tasks) : { tasksPath: resolve(tasks) };
+      const { spec, goal, json = false } = options;
+      const named = spec === undefined ? '' : ` --spec ${shellWord(spec)}`;
+      const tasks = file ?? usualPlan(`throughline plan follow -s ${session}${named}`);
       const version = fileVersion(resolve(tasks));
-      const request = { session, spec: named, goal, version, ...source };
-      const reply = await withClient(cli, (client) => client.runs.init(request)).catch(
-        async (error: unknown) => {
-          throw options.push
-            ? asTyped(error, tasks)
-            : await withFix(asTyped(error, tasks), tasks, `${again} ${shellWord(tasks)} --push`);
-        },
-      );
+      const follow = (client: ThroughlineClient) =>
+        client.runs.init({ session, spec, goal, version, ...planAt(tasks) });
+      const reply = await withClient(cli, follow).catch((error: unknown) => {
+        throw asTyped(error, tasks);
+      });
       if (!json) for (const problem of reply.problems) note(`-- ${problemLine(problem)}`);
       const { commits: [newer] = [] } = reply.run?.version ?? {};
       if (!json && version?.commits[0] !== undefined && newer !== version.commits[0])
@@ -82,25 +70,12 @@ function asTyped(error: unknown, tasks: string): unknown {
   const message = error.message
     .replace(/^(?:tasksText|tasksPath)(?!\w)/, tasks)
     .replace(/^(spec|goal|session)(?=:)/, '--$1');
-  return new ThroughlineError(error.code, message, defined({ cause: error, details: error.details }));
-}
-
-/** A file that is here, but not for the service, can be sent; one that is nowhere may be another one. */
-async function withFix(error: unknown, tasks: string, command: string): Promise<unknown> {
-  if (!(error instanceof ThroughlineError) || !needsText(error)) return error;
-  const isHere = (await stat(tasks).catch(() => undefined))?.isFile() === true;
-  const fix = isHere ? `. To send its text instead: ${command}` : `. ${OTHER_PLACE}`;
-  return new ThroughlineError(error.code, `${error.message}${fix}`, { cause: error });
+  const fix = error.code === 'progress_ledger_missing_tasks' ? OTHER_PLACE : '';
+  return new ThroughlineError(error.code, message + fix, defined({ cause: error, details: error.details }));
 }
 
 const OTHER_PLACE =
-  'Correct the path, or leave it out: "plan follow" then looks for the plan at the usual places';
-
-function pushed(file: string) {
-  const text = readPlan(file);
-  if (typeof text === 'string') return { tasksText: text, ...requirementsBeside(file, text) };
-  throw new ThroughlineError('progress_ledger_missing_tasks', `${file}: ${text.fault}. ${OTHER_PLACE}`);
-}
+  '. Correct the path, or leave it out: "plan follow" then looks for the plan at the usual places';
 
 function addUnfollow(plan: Command): void {
   onSession(plan.command('unfollow'))

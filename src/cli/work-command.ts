@@ -1,6 +1,7 @@
 import { Option } from 'commander';
 import type { AgentSession } from '../agents/agent-session.js';
 import type { WorkTree } from '../agents/hooks/turn-files.js';
+import { fileVersion } from '../config/ask-git.js';
 import { stateDirOf, USUAL_VARIABLES } from '../config/config.js';
 import type { ServerInUse } from '../config/user-server.js';
 import { ThroughlineError, usageError } from '../contracts/errors.js';
@@ -97,7 +98,7 @@ async function work(cli: Cli, options: WorkOptions): Promise<RunSummary> {
   note(`-- prompts and logs: ${folder.path}`);
   try {
     const given = {
-      ...{ session, isGuessed, directory: process.cwd(), run: folder },
+      ...{ session, isGuessed, directory: process.cwd(), run: folder, versionOf: fileVersion },
       ...defined({ plan, project, maxTokens: options.maxTokens, maxCost: options.maxCost }),
       implementer: commandAgent(options.implementer, place),
       ...(options.reviewer !== undefined && { reviewer: commandAgent(options.reviewer, place) }),

@@ -279,10 +279,10 @@ export const PLAN_REQUESTS = {
           .optional()
           .describe('Name of the specification. Default: the previous name, otherwise from the path.'),
         goal: text(10_000).optional().describe('Goal of the run. Default: the previous goal.'),
-        tasksPath: untrimmed(4096)
+        tasksPath: untrimmed(4096).optional().describe("A file under one of the service's roots."),
+        tasksText: documentText
           .optional()
-          .describe("A file under one of the service's roots; excludes tasksText."),
-        tasksText: documentText.optional().describe('The document itself. Give this or tasksPath, not both.'),
+          .describe('The document itself; counts if the file at tasksPath has another text.'),
         requirementsText: documentText
           .optional()
           .describe('With tasksText: the requirements document that its tasks refer to.'),
@@ -294,10 +294,10 @@ export const PLAN_REQUESTS = {
       })
       .refine(
         ({ tasksPath, tasksText, unfollow }) =>
-          [tasksPath, tasksText, unfollow].filter((source) => source !== undefined).length === 1,
+          (unfollow === undefined) !== ((tasksPath ?? tasksText) === undefined),
         {
           message:
-            'give either tasksPath, a file that the service can read, or tasksText, the document itself',
+            'give tasksPath, a file that the service can read, tasksText, the document itself, or both',
           path: ['tasksPath'],
         },
       ),

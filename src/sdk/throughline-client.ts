@@ -130,10 +130,10 @@ export class ThroughlineClient {
     try {
       return (await this.request(scopedRequest(subject, body), body)) as Reply;
     } catch (error) {
-      // For a user who is limited to a session its own project counts.
-      const isWide = codeOf(error) === 'permission_denied' && 'project' in body && 'session' in body;
-      if (!isWide) throw error;
-      const { project: _, ...ofSession } = body;
+      // A user who is limited to a session has its own project, and may not have the service read a file.
+      const { project, tasksPath, ...ofSession } = body as Partial<Record<string, unknown>>;
+      const isWide = project !== undefined || (tasksPath !== undefined && 'tasksText' in ofSession);
+      if (codeOf(error) !== 'permission_denied' || !isWide || !('session' in body)) throw error;
       return this.#send(subject, ofSession);
     }
   }

@@ -3,7 +3,8 @@ import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { messageOf, ThroughlineError, usageError } from '../contracts/errors.js';
 import { projectOf, type Token, token } from '../contracts/names.js';
-import { needsText, readPlan, requirementsBeside } from '../engine/files/local-tasks-file.js';
+import type { GitVersion, RunStatusReply } from '../contracts/plan-requests.js';
+import { planAt, readPlan } from '../engine/files/local-tasks-file.js';
 import { replaceFile } from '../engine/files/user-state.js';
 import { specNameOf } from '../ledger/next-task.js';
 import { type KnownTasks, tickedPlan } from '../ledger/tasks-md/parse-tasks-md.js';
@@ -18,7 +19,7 @@ export function sessionOfPlan(plan: string): Token {
 interface FollowedPlan {
   /** Absolute path; undefined without a plan, or if its file is unknown. */
   readonly path?: string;
-  /** Has the service read the plan again, or sends the text if it cannot read the file. */
+  /** Has the service read the plan again. */
   changed(): Promise<void>;
 }
 
@@ -27,6 +28,7 @@ interface FollowedPlan {
  *
  * @param isNamed false if the session name comes from the path of the plan, which an untrusted repository may choose: the session
  * must then be new, or already follow this plan at a path without links
+ * @param versionOf returns the version of a file in its repository; without it, a clone's plan is that of another repository
  * @throws ThroughlineError `usage` if the session follows another plan, or has no tasks;
  * `progress_ledger_missing_tasks` and `progress_ledger_parse_failed` for a file that cannot be read
  */
@@ -35,49 +37,56 @@ export async function followPlan(
   session: string,
   plan: string | undefined,
   isNamed: boolean,
+  versionOf: (path: string) => GitVersion | undefined = () => undefined,
 ): Promise<FollowedPlan> {
   token(session, 'session');
-  const status = await ask((client) => client.runs.status({ session }));
-  const known = status.run?.source.kind === 'file' ? status.run.source.path : undefined;
-  const reading = (tasksPath: string, spec?: string) => async () => {
-    await ask((client) => client.runs.init({ session, tasksPath, spec }));
-  };
+  const { run, session: seen } = await ask((client) => client.runs.status({ session }));
+  const known = run?.source.kind === 'file' ? run.source.path : undefined;
   if (plan === undefined) {
-    if (status.run === null && status.session.board.total === 0)
+    if (run === null && seen.board.total === 0)
       throw usageError(
         `session ${session} has neither a plan nor board tasks: name its plan with --plan FILE`,
       );
-    return known === undefined ? { async changed() {} } : { path: known, changed: reading(known) };
+    if (known === undefined) return { async changed() {} };
+    const changed = () => ask((client) => client.runs.init({ session, tasksPath: known }));
+    return { path: known, changed: async () => void (await changed()) };
   }
   const path = resolve(plan);
   // A file that is not there explains more than the session that it would need.
   if (!existsSync(path)) textOf(path);
   const isLinked = !isNamed && (await realpath(path).catch(() => path)) !== path;
-  if (isLinked && status.session.sequence > 0) throw notThisPlan(session, path);
+  if (isLinked && seen.sequence > 0) throw notThisPlan(session, path);
   const real = (file: string) => realpath(file).catch(() => file);
-  if (known !== undefined && known !== path && (await real(known)) !== (await real(path)))
+  // The same file may be known by another path.
+  const isKnown = known !== undefined && (known === path || (await real(known)) === (await real(path)));
+  const isInClone = !isKnown && isOfOneRepository(run, versionOf(path), isNamed);
+  if (known !== undefined && !isKnown && !isInClone)
     throw usageError(
       `session ${session} follows ${known}, not ${path}: use another session name for this plan`,
     );
-  const { run } = status;
-  const isThis = () =>
-    run === null ? status.session.sequence === 0 : run.fingerprint.hash === hashOf(textOf(path));
-  if (!isNamed && known === undefined && !isThis()) throw notThisPlan(session, path);
-  const spec = run === null ? specNameOf(path) : undefined;
-  const pushed = async () => {
-    const tasksText = textOf(path);
-    const request = { session, spec, tasksText, ...requirementsBeside(path, tasksText) };
-    await ask((client) => client.runs.init(request));
+  const isThis = () => (run === null ? seen.sequence === 0 : run.fingerprint.hash === hashOf(textOf(path)));
+  if (!isNamed && known === undefined && !isInClone && !isThis()) throw notThisPlan(session, path);
+  const spec = run?.spec ?? specNameOf(path);
+  const changed = async () => {
+    const request = { session, spec, version: versionOf(path), ...planAt(path) };
+    await ask((client) => client.runs.init({ ...request, ...(isKnown && { tasksPath: known }) }));
   };
-  // The same file may be known by another path.
-  let changed = run?.source.kind === 'document' ? pushed : reading(known ?? path, spec);
-  await changed().catch((error: unknown) => {
-    // The service runs on another machine, without this file, or may not read it for this user.
-    if (!needsText(error)) throw error;
-    changed = pushed;
-    return pushed();
-  });
+  await changed();
   return { path, changed };
+}
+
+/** A repository chooses the names of its files, but cannot have a commit of another one. */
+function isOfOneRepository(
+  run: RunStatusReply['run'],
+  here: GitVersion | undefined,
+  isNamed: boolean,
+): boolean {
+  const { file, commits = [] } = run?.version ?? {};
+  return (
+    here !== undefined &&
+    file === here.file &&
+    (isNamed || here.commits.some((commit) => commits.includes(commit)))
+  );
 }
 
 function textOf(path: string): string {

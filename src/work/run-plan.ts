@@ -92,9 +92,9 @@ class PlanRunner {
   }
 
   async #steps(): Promise<Pick<RunSummary, 'outcome' | 'why'>> {
-    const { plan, session: given, isGuessed = false, project } = this.#options;
+    const { plan, session: given, isGuessed = false, project, versionOf } = this.#options;
     const isNamed = given !== undefined && !isGuessed;
-    const followed = await followPlan(this.#talk.ask, this.#session, plan, isNamed);
+    const followed = await followPlan(this.#talk.ask, this.#session, plan, isNamed, versionOf);
     this.#plan = followed.path;
     this.#changed = followed.changed;
     if (project !== undefined) {

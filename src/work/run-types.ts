@@ -1,4 +1,5 @@
 import type { Role } from '../contracts/kinds.js';
+import type { GitVersion } from '../contracts/plan-requests.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import type { OpenQuestion } from './task-step.js';
 
@@ -11,6 +12,8 @@ export interface RunPlanOptions {
   readonly session?: string;
   /** True if no person has named the session: it must then be new, or follow a plan with this text. Default: false. */
   readonly isGuessed?: boolean;
+  /** Returns the version of the plan in its repository, by which the plan of another clone is known. Default: unknown. */
+  readonly versionOf?: (path: string) => GitVersion | undefined;
   /** Project whose learnings the prompts show. Default: that of the session. */
   readonly project?: string;
   readonly implementer: Agent;

@@ -260,7 +260,7 @@ describe('the plan of a cloned repository', () => {
       });
       if (kind === 'a pipe') execFileSync('mkfifo', [join(clone, 'tasks.md')]);
       const env = { NATS_URL: up.url };
-      const pushed = await run(['plan', 'follow', '-s', 'demo', 'tasks.md', '--push'], { env });
+      const pushed = await run(['plan', 'follow', '-s', 'demo', 'tasks.md'], { env });
       expect(pushed).toMatchObject({ code: 1, stderr: expect.stringContaining('tasks.md') });
       const worked = await run(['work', '--plan', 'tasks.md', '--implementer', 'false', '--check', 'true'], {
         env,

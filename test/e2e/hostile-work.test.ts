@@ -174,6 +174,18 @@ describe('a cloned repository whose remote is named after a session of another p
     },
   );
 
+  it('does not lead to a session that follows the file of that name in another repository', async () => {
+    const victim = newSession('elsewhere');
+    const version = { file: 'tasks.md', commits: ['0'.repeat(40)] };
+    await system.client.runs.init({ session: victim, tasksText: '- [ ] 1. Theirs\n', version });
+    const { work, calls } = await unnamed(victim);
+    expect(await work()).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(`use --session ${victim}`),
+    });
+    expect(await calls()).toEqual([]);
+  });
+
   it('leads to a session that follows a plan of the same text', async () => {
     const own = newSession('own');
     await system.client.runs.init({ session: own, tasksText: PLAN });

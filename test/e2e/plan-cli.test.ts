@@ -154,15 +154,32 @@ describe('a plain checklist', () => {
 });
 
 describe('a file that only the caller has', () => {
-  it('init of a file outside the roots suggests --push, with a command that works', async () => {
+  const shown = async (session: string) => {
+    const { run, lists } = await client.runs.status({ session, lists: ['plan'] });
+    return { source: run?.source.kind, tasks: lists?.plan.map(({ text }) => text) };
+  };
+
+  it('init of a file outside the roots sends its text, with the requirements beside it', async () => {
     await using elsewhere = await newFolder();
-    const path = await elsewhere.write('tasks.md', TASKS_MD);
+    const path = await elsewhere.write('tasks.md', '- [ ] 1. Lexer\n  - _Requirements: 1.1_\n');
+    await elsewhere.write('requirements.md', '### Requirement 1\n1. Tables\n');
     const session = newSession('outside');
-    const refused = await up.cli(['plan', 'follow', '-s', session, '--spec', 'parser', path]);
-    expect(refused.code).toBe(1);
-    const [, words = ''] = /To send its text instead: throughline (.*) \(progress/.exec(refused.stderr) ?? [];
-    expect(words).toBe(`plan follow -s ${session} --spec parser ${path} --push`);
-    expect((await up.cli(words.split(' '))).code).toBe(0);
+    expect(await up.cli(['plan', 'follow', '-s', session, path])).toMatchObject({ code: 0, stderr: '' });
+    expect(await shown(session)).toEqual({ source: 'document', tasks: ['Lexer'] });
+    expect((await up.cli(['status', session, '--task', '1'])).stdout).toContain('1.1: Tables');
+  });
+
+  it('a path that leads to another file where the service runs stands for the text of the client', async () => {
+    const session = newSession('member');
+    const tasksPath = await folder.write('host.md', '- [ ] 1. Of the host\n');
+    await client.runs.init({ session, tasksPath, tasksText: '- [ ] 1. Of the member\n' });
+    await folder.write('host.md', '- [ ] 1. Of the host, again\n');
+    await client.compile({ session, taskId: '1', taskPrompt: 'x' });
+    expect(await shown(session)).toEqual({ source: 'document', tasks: ['Of the member'] });
+    // The same text is the same file, which is followed.
+    await client.runs.init({ session, tasksPath, tasksText: '- [ ] 1. Of the host, again\n' });
+    await folder.write('host.md', '- [ ] 1. Later\n');
+    expect(await shown(session)).toEqual({ source: 'file', tasks: ['Later'] });
   });
 });
 
@@ -220,7 +237,7 @@ describe('plan follow', () => {
     const git = (cwd: string, ...args: string[]) =>
       promisify(execFile)('git', ['-c', 'user.name=x', '-c', 'user.email=x@y.z', ...args], { cwd });
     const follow = async (cwd: string, file = 'tasks.md') =>
-      up.cli(['plan', 'follow', file, '--push', '-s', session], { cwd });
+      up.cli(['plan', 'follow', file, '-s', session], { cwd });
     const tasks = async () =>
       (await client.runs.status({ session, lists: ['plan'] })).lists?.plan.map(({ text }) => text);
     await git(folder.path, 'init', '-q', 'bob');
@@ -256,11 +273,7 @@ describe('plan follow', () => {
   });
 
   it.each([
-    [
-      'one to be pushed',
-      ['none.md', '--push'],
-      /none\.md: does not exist.*\(progress_ledger_missing_tasks\)/,
-    ],
+    ['one that is nowhere', ['none.md'], /none\.md: does not exist.*\(progress_ledger_missing_tasks\)/],
     [
       'prose',
       ['prose.md'],

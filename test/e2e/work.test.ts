@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { projectStateDir } from '../../src/engine/files/user-state.js';
 import { BIN, cleanEnv, cli } from '../support/cli.js';
-import { gitRepository } from '../support/git.js';
+import { git, gitRepository } from '../support/git.js';
 import { startGuardedSystem } from '../support/guarded-system.js';
 import { folderOfFile } from '../support/of-file.js';
 import { newSession, soon, systemOfFile } from '../support/system.js';
@@ -68,6 +68,21 @@ describe('throughline work', () => {
       ]),
     );
     expect(await readdir(state)).toEqual(['work']);
+  });
+
+  it('goes on in another clone of the repository, with the commit of the plan', async () => {
+    const { session, folder, args, env, calls } = await project();
+    gitRepository(folder);
+    expect((await cli(['plan', 'follow', '-s', session], { env, cwd: folder })).code).toBe(0);
+    const clone = join(root, `${session}-clone`);
+    git(root, ['clone', '--quiet', folder, clone]);
+    const { code, stderr } = await cli(args, { env, cwd: clone });
+    expect({ code, stderr }).toMatchObject({ code: 0 });
+    expect(await calls()).toEqual(ALL);
+    expect((await system.client.runs.status({ session })).run).toMatchObject({
+      source: { path: join(clone, 'tasks.md') },
+      version: { file: 'tasks.md', commits: [git(folder, ['rev-parse', 'HEAD']).trim()] },
+    });
   });
 
   it.each([

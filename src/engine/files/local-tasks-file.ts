@@ -2,9 +2,9 @@ import { constants, type Stats } from 'node:fs';
 import { type FileHandle, lstat, open, realpath } from 'node:fs/promises';
 import { dirname, isAbsolute, relative, resolve, sep } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { codeOf, messageOf, systemCode } from '../../contracts/errors.js';
+import { messageOf, systemCode, ThroughlineError } from '../../contracts/errors.js';
 import { MAX_DOCUMENT, REQUIREMENTS_FILES } from '../../contracts/plan-requests.js';
-import { MAX_PLAN_BYTES, readTextFile } from './user-state.js';
+import { MAX_PLAN_BYTES, readRegularFile, readTextFile } from './user-state.js';
 
 /** Reads task files. An implementer reads only below the configured roots, after all links, and returns faults. */
 export interface TasksFile {
@@ -62,16 +62,27 @@ export function readPlan(path: string): string | { readonly fault: string } {
   return readTextFile(path, MAX_PLAN_BYTES) ?? { fault: 'does not exist' };
 }
 
-/** Returns true if a service may not read the plan that a request named by its path: its text can be sent instead. */
-export function needsText(error: unknown): boolean {
-  return ['progress_ledger_missing_tasks', 'permission_denied'].includes(codeOf(error));
+/**
+ * Returns what a request says of the plan at a path: also its text, since the service may not find the same file there. A file
+ * that is not here, or too large to be sent, is named alone.
+ *
+ * @throws ThroughlineError `progress_ledger_missing_tasks` for a link and for what cannot be read
+ */
+export function planAt(path: string) {
+  const tasksPath = resolve(path);
+  const read = readRegularFile(tasksPath, MAX_PLAN_BYTES);
+  if (read === undefined) return { tasksPath };
+  if ('fault' in read) throw new ThroughlineError('progress_ledger_missing_tasks', `${path} ${read.fault}`);
+  if (read.length > MAX_DOCUMENT) return { tasksPath };
+  const tasksText = read.toString('utf8');
+  return { tasksPath, tasksText, ...requirementsBeside(tasksPath, tasksText) };
 }
 
-/** Returns the requirements document beside a plan that is sent as text, if a request has room for both. */
-export function requirementsBeside(plan: string, tasksText: string): { readonly requirementsText?: string } {
+/** Returns the requirements document beside a plan, if a request has room for both. */
+function requirementsBeside(plan: string, tasksText: string): { readonly requirementsText?: string } {
   for (const name of REQUIREMENTS_FILES) {
     const beside = resolve(dirname(plan), name);
-    const text = beside === resolve(plan) ? undefined : readPlan(beside);
+    const text = beside === plan ? undefined : readPlan(beside);
     if (typeof text !== 'string') continue;
     return tasksText.length + text.length > MAX_DOCUMENT ? {} : { requirementsText: text };
   }
@@ -89,7 +100,7 @@ async function located(
   const real = await realpath(given);
   if (!(await isAllowed(given, real, roots, moreRoots))) {
     return {
-      fault: `is outside the configured roots (${roots.join(', ')}): send its text (--push, or tasksText), or see THROUGHLINE_TASKS_ROOTS`,
+      fault: `is outside the configured roots (${roots.join(', ')}): send its text too (tasksText), or see THROUGHLINE_TASKS_ROOTS`,
     };
   }
   // Opening a device may have effects, so the location is checked first.

@@ -1,5 +1,4 @@
 import { ThroughlineError } from '../../contracts/errors.js';
-import type { TasksSource } from '../../contracts/plan-requests.js';
 import type { ReplyTo } from '../../contracts/requests.js';
 import { specNameOf } from '../../ledger/next-task.js';
 import { planProblem } from '../../ledger/plan-document.js';
@@ -11,8 +10,9 @@ import { runStatus } from '../../memory/session/plan-status.js';
 import { sessionLists, taskShown } from '../../memory/session/plan-view.js';
 import { planVersion } from '../../memory/session/session-state.js';
 import { defined } from '../../shared/collections.js';
+import { hashOf } from '../../shared/hash.js';
 import type { ToolPorts } from '../common/service-context.js';
-import type { Handlers } from '../common/service-shell.js';
+import type { Asked, Handlers } from '../common/service-shell.js';
 
 function planName({ spec, source, version }: Run): string {
   return version?.file ?? (source.kind === 'file' ? source.path : `the plan ${spec}`);
@@ -26,10 +26,23 @@ export function createRunService({
   command,
   tracker,
 }: Pick<ToolPorts, 'reader' | 'command' | 'tracker'>): Handlers<'run.init' | 'run.status'> {
+  /** Reads a plan from its path, unless the client sees another text there: its files are on another machine. */
+  const readPlan = async ({ tasksPath, tasksText, requirementsText }: Asked<'run.init'>) => {
+    if (tasksPath !== undefined) {
+      const read = await tracker.readFile(tasksPath);
+      if (tasksText === undefined || (read.ok && read.document.fingerprint.hash === hashOf(tasksText)))
+        return { read, source: { kind: 'file', path: tasksPath } as const };
+    }
+    const beside = { requirements: requirementsText };
+    const read = readDocument(tasksText ?? '', tasksPath ?? 'tasksText', 0, beside);
+    return { read, source: { kind: 'document' } as const };
+  };
   return {
     /** Records the tasks as the session's plan, or that it follows none. @throws ThroughlineError if they cannot be read */
-    async 'run.init'({ session, spec, goal, tasksPath, tasksText, requirementsText, version, unfollow }) {
-      if (unfollow) {
+    async 'run.init'(request) {
+      const { session, goal, tasksPath, version } = request;
+      const { spec = tasksPath && specNameOf(tasksPath) } = request;
+      if (request.unfollow) {
         const { reply } = await command(session, 'run.init', (state) => {
           if (state.charter.archived !== undefined) return refuseArchived(state);
           return state.sequence === 0 || (state.run === undefined && state.charter.unfollowed)
@@ -38,12 +51,7 @@ export function createRunService({
         });
         return { ...(reply as ReplyTo<'run.init'>), problems: [] };
       }
-      const source: TasksSource =
-        tasksPath === undefined ? { kind: 'document' } : { kind: 'file', path: tasksPath };
-      const read =
-        tasksPath === undefined
-          ? readDocument(tasksText ?? '', 'tasksText', 0, { requirements: requirementsText })
-          : await tracker.readFile(tasksPath);
+      const { read, source } = await readPlan(request);
       if (!read.ok)
         throw new ThroughlineError(
           read.code,
@@ -61,7 +69,7 @@ export function createRunService({
           );
         if (before !== undefined && isOlderPlan(before, version)) return answer(runStatus);
         const data = {
-          spec: spec ?? before?.spec ?? specNameOf(tasksPath ?? ''),
+          spec: request.spec ?? before?.spec ?? spec ?? specNameOf(''),
           source,
           ...(version && { version }),
           document: planVersion(state, document, unnamed),

@@ -70,7 +70,7 @@ describe('a tasks file', () => {
 
 describe('a fault', () => {
   const outside =
-    /^is outside the configured roots \(.*root.*\): send its text \(--push, or tasksText\), or see THROUGHLINE_TASKS_ROOTS$/;
+    /^is outside the configured roots \(.*root.*\): send its text too \(tasksText\), or see THROUGHLINE_TASKS_ROOTS$/;
 
   it.each([
     ['a file outside of the roots', () => at('secret.md'), outside],

@@ -3568,9 +3568,9 @@ class RunInitRequest(TypedDict):
     goal: NotRequired[str]
     """Goal of the run. Default: the previous goal."""
     tasks_path: NotRequired[str]
-    """A file under one of the service's roots; excludes tasksText."""
+    """A file under one of the service's roots."""
     tasks_text: NotRequired[str]
-    """The document itself. Give this or tasksPath, not both."""
+    """The document itself; counts if the file at tasksPath has another text."""
     requirements_text: NotRequired[str]
     """With tasksText: the requirements document that its tasks refer to."""
     version: NotRequired[PlanVersion]
