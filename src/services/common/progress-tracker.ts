@@ -1,4 +1,5 @@
 import { dirname, join } from 'node:path';
+import { LRUCache } from 'lru-cache';
 import type { ErrorCode } from '../../contracts/error-codes.js';
 import { ThroughlineError } from '../../contracts/errors.js';
 import type { Token } from '../../contracts/names.js';
@@ -15,7 +16,8 @@ import { hashOf } from '../../shared/hash.js';
 /**
  * Updates a session's progress from its tasks file. The result is an event, so that a prompt depends only on the log.
  *
- * Before a prompt, the modification time is checked first, then the hash; only a new hash is parsed and appended.
+ * Before a prompt, the modification time is checked first, then the hash; only a new hash is parsed and appended, and that the
+ * file as it is was committed meanwhile.
  */
 interface ProgressTrackerOptions {
   readonly files: TasksFile;
@@ -40,6 +42,8 @@ type ChangedPlan = Omit<Extract<ReadDocument, { ok: true }>, 'ok' | 'problems'> 
 
 export class ProgressTracker {
   readonly #options: ProgressTrackerOptions;
+  /** What git said last of files that were not committed, by their path. */
+  readonly #asked = new LRUCache<string, { version?: GitVersion | undefined; until: number }>({ max: 1000 });
 
   constructor(options: ProgressTrackerOptions) {
     this.#options = options;
@@ -89,13 +93,25 @@ export class ProgressTracker {
     const known = run.document.fingerprint;
     const modified = await this.#options.files.modified(path);
     if ('fault' in modified) return { fault: `${path}: ${modified.fault}` };
-    if (modified.mtimeMs === known.mtimeMs) return undefined;
-    const read = await this.readFile(path, known.hash);
+    const isUnchanged = modified.mtimeMs === known.mtimeMs;
+    const committed = isUnchanged && run.version?.commits.length === 0 ? this.#committed(path) : undefined;
+    if (isUnchanged && committed === undefined) return undefined;
+    const read = await this.readFile(path, committed === undefined ? known.hash : undefined);
     if (!read.ok) return { fault: read.message };
     const { document, unnamed } = read;
-    if (document.fingerprint.hash === known.hash) return undefined;
-    const version = this.#options.version?.(path);
+    if (document.fingerprint.hash === known.hash && committed === undefined) return undefined;
+    const version = committed ?? this.#options.version?.(path);
     return { path, ...(version && { version }), document, unnamed };
+  }
+
+  #committed(path: string): GitVersion | undefined {
+    const now = performance.now();
+    let said = this.#asked.get(path);
+    if (said === undefined || said.until < now) {
+      said = { version: this.#options.version?.(path), until: now + ASK_MS };
+      this.#asked.set(path, said);
+    }
+    return said.version?.commits.length === 0 ? undefined : said.version;
   }
 
   /** Returns the state with its plan as the file is now, which is not stored, or says why that cannot be read. */
@@ -119,7 +135,8 @@ export class ProgressTracker {
         now.run?.source.kind === 'file' &&
         now.run.source.path === path &&
         now.charter.archived === undefined &&
-        now.run.document.fingerprint.hash !== document.fingerprint.hash
+        (now.run.document.fingerprint.hash !== document.fingerprint.hash ||
+          (version?.commits.length ?? 0) > (now.run.version?.commits.length ?? 0))
           ? append(
               {
                 type: 'progress.rebuilt',
@@ -144,6 +161,9 @@ const PASSING: ReadonlySet<string> = new Set([
   'too_large',
   'progress_ledger_missing_tasks',
 ] satisfies ErrorCode[]);
+
+/** Git is asked at most this often for the same file, in milliseconds. */
+const ASK_MS = 10_000;
 
 /** Names of the design beside a plan: Kiro and spec-workflow, spec-kit. */
 const DESIGNS = ['design.md', 'plan.md'] as const;

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { ThroughlineError } from '../../../src/contracts/errors.js';
 import { EVENT_VERSION } from '../../../src/contracts/event.js';
 import { type Token, token } from '../../../src/contracts/names.js';
@@ -143,6 +143,27 @@ describe('a file', () => {
     expect(completedTasks(scene)).toEqual(['1']);
     expect(await scene.refresh()).toEqual({ outcome: 'unchanged' });
     expect(scene.asked).toEqual({ modified: 2, read: 1 });
+  });
+
+  it('a file that is committed after it was read gets its version, and git is asked again only later', async () => {
+    const now = vi.spyOn(performance, 'now').mockReturnValue(0);
+    onTestFinished(() => now.mockRestore());
+    const scene = following();
+    scene.version = { file: 'tasks.md', commits: [] };
+    Object.assign(scene.file, { text: TWO, mtimeMs: 2000 });
+    await scene.refresh();
+    expect(await scene.refresh()).toEqual({ outcome: 'unchanged' });
+    scene.version = { file: 'tasks.md', commits: ['one'] };
+    expect(await scene.refresh()).toEqual({ outcome: 'unchanged' });
+    now.mockReturnValue(10_001);
+    const { state } = await scene.tracker.seen(scene.state);
+    expect(state.run?.version).toEqual(scene.version);
+    expect(await scene.refresh()).toEqual({ outcome: 'rebuilt', appended: true });
+    expect(scene.state.run).toMatchObject({
+      version: scene.version,
+      document: { fingerprint: { mtimeMs: 2000 } },
+    });
+    expect(await scene.refresh()).toEqual({ outcome: 'unchanged' });
   });
 
   it('a file with the same text and a new time is read, and appends nothing', async () => {
