@@ -12,7 +12,7 @@ import { planVersion } from '../../memory/session/session-state.js';
 import { defined } from '../../shared/collections.js';
 import { hashOf } from '../../shared/hash.js';
 import type { ToolPorts } from '../common/service-context.js';
-import type { Asked, Handlers } from '../common/service-shell.js';
+import type { Handlers, Values } from '../common/service-shell.js';
 
 function planName({ spec, source, version }: Run): string {
   return version?.file ?? (source.kind === 'file' ? source.path : `the plan ${spec}`);
@@ -27,7 +27,7 @@ export function createRunService({
   tracker,
 }: Pick<ToolPorts, 'reader' | 'command' | 'tracker'>): Handlers<'run.init' | 'run.status'> {
   /** Reads a plan from its path, unless the client sees another text there: its files are on another machine. */
-  const readPlan = async ({ tasksPath, tasksText, requirementsText }: Asked<'run.init'>) => {
+  const readPlan = async ({ tasksPath, tasksText, requirementsText }: Values<'run.init'>) => {
     if (tasksPath !== undefined) {
       const read = await tracker.readFile(tasksPath);
       if (tasksText === undefined || (read.ok && read.document.fingerprint.hash === hashOf(tasksText)))
