@@ -124,6 +124,7 @@ export function rankFacts(store: ISessionFactStore, query: RankingQuery): FactRa
 /** Facts of a group that meaning alone brings into a prompt, at most: other words may say what the task must know. */
 const NEAREST: Readonly<Partial<Record<FactGroup, number>>> = { findings: 5, tests: 2, work: 3 };
 const NEAR = 0.2;
+const NEAR_WORK = 0.25;
 
 /** The newest facts whose meaning is compared: a session of 100,000 must not make all their vectors for a prompt. */
 const MAX_COMPARED = 5000;
@@ -142,7 +143,7 @@ function nearest(
     compared += 1;
     if (compared > MAX_COMPARED) break;
     const likeness = closeness(entry.meant);
-    if (likeness < NEAR || !isCandidate(entry)) continue;
+    if (likeness < (group === 'work' ? NEAR_WORK : NEAR) || !isCandidate(entry)) continue;
     const known = near.get(group) ?? [];
     near.set(group, known);
     insertSorted(known, { entry, value: likeness }, most, (one, other) => one.value > other.value);

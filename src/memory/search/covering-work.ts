@@ -1,7 +1,7 @@
 import { type LikelyFile, namedFiles } from './likely-files.js';
 import type { PastResults, PastRow } from './past-results.js';
 import { BUSY, FILE_CLASSES } from './path-table.js';
-import { isTelling, queryTokens, rarity } from './tokens.js';
+import { isTelling, queryTokens, rarity, withoutType } from './tokens.js';
 
 /** A past task with the expected use of its line: the chance that the asked task will touch a fifth of its files. */
 export interface CoveringTask {
@@ -18,7 +18,9 @@ export interface CoveringTask {
 const LEAST_WORK = 3;
 export const MOST_WORK = 8;
 const BAR = 0.28;
-const FIRST_BAR = 0.05;
+const FIRST_BAR = 0.12;
+/** The same after few results, where every word is common. */
+const EARLY = { results: 50, bar: 0.05 } as const;
 /** Each time a file is covered, the value of covering it again is multiplied by this; a part of a task's use never falls. */
 const AGAIN = 0.5;
 const NEW_SHARE = 0.5;
@@ -31,6 +33,7 @@ const ODDS = { base: -0.26, any: 0.93, words: 1.89, files: -0.59 } as const;
 /** Its best files that count: files that always change together say the same. */
 const BEST_FILES = 3;
 const COUNTED = 30;
+const ABOUT_TESTS = ['<test>', 'test'];
 /** Share of the words of the shorter one at which two tasks with the same files count as alike. */
 const ALIKE = 0.5;
 
@@ -46,7 +49,8 @@ interface Candidate {
 /**
  * Chooses the past tasks that are worth a line: each touched files that the asked task will likely touch and that the
  * tasks before it do not cover. Equal ones are chosen newest first. One that shares no telling word and no named file says no
- * more than its files, which the prompt lists, and is not related.
+ * more than its files, which the prompt lists, and is not related; the scope of a commit, as in `fix(core): …`, is no such word.
+ * To a task about tests only work on tests is related.
  *
  * @param text the asked task in words
  * @param hasLine true if there is a line for the task
@@ -66,14 +70,22 @@ export function coveringTasks(
   }
   const chance = worth.slice();
   const telling = wordsOf(past, text);
+  const body = wordsOf(past, withoutType(text));
+  const subject = body.size > 0 ? body : telling;
+  const tests = ABOUT_TESTS.flatMap((token) => past.wordOf(token) ?? []);
+  const isAboutTests = queryTokens(text).some((token) => ABOUT_TESTS.includes(token));
+  const isRelated = ({ tokens }: Candidate) =>
+    tokens.some((word) => subject.has(word)) &&
+    (!isAboutTests || tokens.some((word) => tests.includes(word)));
   const named = namedFiles(past, text);
   const candidates = candidatesOf(past, worth).flatMap((candidate) => {
     const { task, tokens, files } = candidate;
     const words = tokens.reduce((sum, word) => sum + (telling.get(word) ?? 0), 0);
-    if ((words === 0 && !files.some((file) => named.has(file))) || !hasLine(task)) return [];
+    if ((!isRelated(candidate) && !files.some((file) => named.has(file))) || !hasLine(task)) return [];
     const use = useOf(files, worth, words);
     return [{ ...candidate, use, more: use }];
   });
+  const firstBar = past.rows.length < EARLY.results ? EARLY.bar : FIRST_BAR;
   const chosen: CoveringTask[] = [];
   while (chosen.length < MOST_WORK) {
     let best: Candidate | undefined;
@@ -83,7 +95,7 @@ export function coveringTasks(
       candidate.more = candidate.use * newShare(candidate.files, worth, chance);
       if (candidate.more > (best?.more ?? 0)) best = candidate;
     }
-    if (best === undefined || best.more < (chosen.length < LEAST_WORK ? FIRST_BAR : BAR)) break;
+    if (best === undefined || best.more < (chosen.length < LEAST_WORK ? firstBar : BAR)) break;
     const { task, use, files } = best;
     const like = best;
     const alike = candidates.filter(

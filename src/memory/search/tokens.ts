@@ -182,7 +182,7 @@ const COMMON: ReadonlySet<string> = new Set(
       'yet again ever never always often now one two first last next new old good better best well way thing something ' +
       'nothing everything like per via instead rather must need let please prefer avoid ensure make made making use ' +
       'using get go going put take give keep run work task want know see look say try add fix change update create ' +
-      'implement improve support write wrote written',
+      'implement improve support write wrote written logic method function specify specific specified',
   ),
 );
 
@@ -198,9 +198,12 @@ const ROUTINES: readonly RegExp[] = [
 ];
 
 export function isRoutine(summary: string): boolean {
-  return [summary, summary.replace(COMMIT_TYPE, '')].some((text) =>
-    ROUTINES.some((routine) => routine.test(text)),
-  );
+  return [summary, withoutType(summary)].some((text) => ROUTINES.some((routine) => routine.test(text)));
+}
+
+/** Returns what a commit's subject says behind its type and scope. */
+export function withoutType(subject: string): string {
+  return subject.replace(COMMIT_TYPE, '');
 }
 
 /** True if sharing the token indicates a common subject: false for common words and bare numbers. */
