@@ -49,7 +49,7 @@ interface Candidate {
 /**
  * Chooses the past tasks that are worth a line: each touched files that the asked task will likely touch and that the
  * tasks before it do not cover. Equal ones are chosen newest first. One that shares no telling word and no named file says no
- * more than its files, which the prompt lists, and is not related; the scope of a commit, as in `fix(core): …`, is no such word.
+ * more than its files, which the prompt lists, and is not related; the scope of a commit, as in `fix(core): …`, does not count.
  * To a task about tests only work on tests is related.
  *
  * @param text the asked task in words
