@@ -111,10 +111,6 @@ const RENDERERS: { readonly [Name in RequestName]?: Renderer<Name> } = {
     ),
   ],
   'tool.fact-correct': ({ fact, corrected }, pc) => [factLine(corrected, pc), factLine(fact, pc)],
-  'tool.snapshot-show': ({ text, sequence: _, ...fields }, pc) => [
-    ...(text === undefined ? [] : [text]),
-    ...fieldLines(pc, fields),
-  ],
   'tool.telemetry-show': (report, pc) => fieldLines(pc, report),
   ...{ 'tool.retention-show': retention, 'tool.retention-set': retention },
   'tool.rejected-list': ({ rejected }, pc) =>

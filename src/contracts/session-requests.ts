@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { DAYS_PATTERN, SPAN_PATTERN } from '../shared/text.js';
 import { timestamp } from './event.js';
 import { RETENTION_ACTIONS } from './lifecycle-record.js';
-import { sessionList, sessionView, snapshotShown } from './replies/session-reply.js';
+import { sessionList, sessionView } from './replies/session-reply.js';
 import {
   command,
   cursor,
@@ -205,12 +205,6 @@ export const SESSION_REQUESTS = {
       cursor,
     },
     sessionList,
-  ),
-  'tool.snapshot-show': query(
-    'show the stored snapshot in numbers',
-    { cli: 'session snapshot' },
-    { whole: flag.describe('Include the text of the snapshot.') },
-    snapshotShown,
   ),
   'tool.telemetry-show': query(
     'show what was counted of the session: results, prompts, progress',

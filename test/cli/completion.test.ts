@@ -56,7 +56,7 @@ describe.each(SHELLS)('the completion of %s', (shell) => {
   it.skipIf(!isThere(shell)).each([
     ['throughline ', TOP],
     ['throughline pu', ['publish']],
-    ['throughline session ', ['ls', 'snapshot']],
+    ['throughline session ', ['ls', 'telemetry']],
     ['throughline publish ', ['implementer', 'reviewer']],
     ['throughline prompt --session ', ['login', 'logout']],
     ['throughline facts ', ['login', 'logout']],

@@ -10,7 +10,7 @@ import { startPrivateNats } from '../support/nats-server.js';
 import { NOBODY } from '../support/nobody.js';
 import { folderOfFile, ofFile } from '../support/of-file.js';
 import { onTerminal, PTY_MISSING } from '../support/pty.js';
-import { implemented, newSession, reviewed, soon, writeSnapshot } from '../support/system.js';
+import { implemented, newSession, reviewed, soon } from '../support/system.js';
 
 const run = promisify(execFile);
 
@@ -97,26 +97,6 @@ describe('prompt', () => {
     expect(explained.stderr).toMatch(
       /\n-- Left out\n-- {3}[0-9a-f]{8} {2}task:1 must_fix two {2}<- others came first; score \d+\.\d\d: result \d+, task 1, findings, a likely or open file.*\n/,
     );
-  });
-});
-
-describe('session snapshot', () => {
-  const session = newSession('facts');
-  beforeAll(async () => {
-    await publish(session, 'reviewer', reviewed('3', 'needs_changes', { required_fixes: ['a', 'b', 'c'] }));
-    const last = await publish(session, 'reviewer', reviewed('3', 'approved'));
-    await up.cli(['prompt', '-s', session, '-t', '9', '-p', 'x', '--after', last]);
-  });
-
-  it('a snapshot is shown once it is written', async () => {
-    const none = await up.cli(['session', 'snapshot', '-s', session]);
-    expect(none).toMatchObject({ code: 3, stdout: '' });
-    expect(none.stderr).toMatch(/has no snapshot yet: services write one .*\(not_found\)/);
-    await writeSnapshot(up.url, session);
-    const shown = await up.cli(['session', 'snapshot', '-s', session]);
-    expect(shown.stdout).toMatch(/after {7}2\n[\s\S]*facts {7}1\nresults {5}0 implementer, 2 reviewer/);
-    const json = await up.cli(['session', 'snapshot', '-s', session, '--whole', '--json']);
-    expect(JSON.parse(JSON.parse(json.stdout).text)).toMatchObject({ after_sequence: 2, session });
   });
 });
 

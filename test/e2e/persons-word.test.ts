@@ -5,7 +5,7 @@ import { cleanEnv, startUp } from '../support/cli.js';
 import { folderOfFile, ofFile } from '../support/of-file.js';
 import { soon } from '../support/soon.js';
 import { filesHolding } from '../support/store-files.js';
-import { newSession } from '../support/system.js';
+import { newSession, storedSnapshot, writeSnapshot } from '../support/system.js';
 
 /** A command at a terminal speaks for a person, and one without a terminal for an agent, whatever name it gives. */
 
@@ -100,15 +100,17 @@ it('a sentence of the user that is erased is in no event, no snapshot and no fil
   await soon(async () => expect((await agent('facts', at)).stdout).toContain('kumquat'));
   expect((await agent('log', at)).stdout).toContain('REQUEST: Always deploy');
   const [, id = ''] = /(M\d+) .*kumquat/.exec((await agent('facts', at)).stdout) ?? [];
+  await writeSnapshot(up.url, at);
+  expect(await storedSnapshot(up.url, at)).toContain('kumquat');
   expect((await person('facts', 'erase', id, '--yes', '-s', at)).code).toBe(0);
   expect((await agent('facts', at, '--all')).stdout).toMatch(/The user: erased by .* \(retracted/);
   expect((await agent('facts', at, '--all')).stdout).not.toContain("by the agent's line");
   for (const words of [
     ['log', at],
     ['session', 'export', at],
-    ['tool', 'snapshot-show', '--session', at, '--whole'],
   ])
     expect((await agent(...words)).stdout).not.toContain('kumquat');
+  expect((await storedSnapshot(up.url, at)) ?? 'kumquat').not.toContain('kumquat');
   expect(await filesHolding(cleanEnv().XDG_STATE_HOME ?? '', 'kumquat')).toEqual([]);
 });
 

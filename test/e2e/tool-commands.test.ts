@@ -140,7 +140,7 @@ describe('the reading commands', () => {
     expect(JSON.parse(second.stdout)).toMatchObject({ sessions: [{ session: all.sessions[1]?.session }] });
   });
 
-  it.each([['task ls'], ['session snapshot'], ['facts'], ['status -t 1'], ['log --trace=1'], ['prompt ls']])(
+  it.each([['task ls'], ['session telemetry'], ['facts'], ['status -t 1'], ['log --trace=1'], ['prompt ls']])(
     '%s takes the session as an argument, and says in the same words that it does not exist',
     async (words) => {
       const args = words.split(' ');

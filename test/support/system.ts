@@ -125,6 +125,14 @@ export async function writeSnapshot(url: string, session: string): Promise<void>
   await ports.close();
 }
 
+/** Returns the text of a session's newest snapshot. */
+export async function storedSnapshot(url: string, session: string): Promise<string | undefined> {
+  const ports = await openPorts({ url, config: loadConfig({}) });
+  const stored = await ports.snapshots.load(token(session, 'session'));
+  await ports.close();
+  return stored?.text;
+}
+
 /**
  * Waits until every dispatch has been dealt with: none left to deliver, and none in anybody's hands.
  *

@@ -11,7 +11,6 @@ import {
   object,
   oneOf,
   place,
-  sequence,
   string,
   strings,
   time,
@@ -248,16 +247,6 @@ export type Figures = Output<typeof figures>;
 export type SessionFigures = Output<typeof sessionFigures>;
 /** A session in a list, with figures unless `brief` is true. */
 export type SessionListed = Output<typeof sessionList>['sessions'][number];
-
-export const snapshotShown = z.object({
-  after: place('Sequence of the last event folded into it.'),
-  createdAt: time('When it was written'),
-  bytes: count('Bytes of its text.'),
-  facts: count('Valid facts in it.'),
-  dispatches,
-  text: string('The snapshot itself, if requested.').exactOptional(),
-  sequence,
-});
 
 /** An entry of the bucket `session_index`: the figures that lists show and are searched in, and the sequence that they reflect. */
 export const sessionIndexEntry = z.object({

@@ -14,7 +14,6 @@ export function FilterField(props: {
   readonly list?: readonly string[];
   readonly date?: boolean;
   readonly onFilter: (value: string) => void;
-  readonly onEnter?: (value: string) => void;
 }) {
   const { label, list } = props;
   const listId = `list-${label.replace(/\W/g, '')}`;
@@ -50,9 +49,7 @@ export function FilterField(props: {
           timer.current = setTimeout(() => send(value.trim()), TYPING_MS);
         }}
         onKeyDown={(event) => {
-          if (event.key !== 'Enter' || event.isComposing) return;
-          send(event.currentTarget.value.trim());
-          props.onEnter?.(event.currentTarget.value.trim());
+          if (event.key === 'Enter' && !event.isComposing) send(event.currentTarget.value.trim());
         }}
       />
       {list && (

@@ -1,11 +1,11 @@
 import '../styles/session.css';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useRef } from 'preact/hooks';
 import type { SessionFigures, SessionListed } from '../../contracts/replies/session-reply.js';
 import type { RequestInput } from '../../contracts/requests.js';
 import { Ago, Button, FilterField, SelectField, Tag } from '../components/fields.js';
 import { PageHead } from '../components/page-header.js';
 import { Empty, MoreButton, QueryView } from '../components/states.js';
-import { type GlobalViewProps, navigate, sessionHref, setParams } from '../route.js';
+import { type GlobalViewProps, sessionHref, setParams } from '../route.js';
 import { quoted } from '../session/needs-list.js';
 import { NeedsYou } from '../session/needs-you.js';
 import { usePages } from '../use-ask.js';
@@ -43,12 +43,6 @@ export function SessionsView({ params }: GlobalViewProps) {
   const sorted = sessions.toSorted((a, b) => b.at.localeCompare(a.at));
   const isFiltered = [text, project, since, shown].some((value) => value !== '');
   const isEmpty = !isFiltered && query.reply !== undefined && sessions.length === 0;
-  // Enter opens the first session once the reply for the typed text is there.
-  const [opens, setOpens] = useState<string>();
-  const first = query.reply === undefined ? undefined : sorted[0]?.session;
-  useEffect(() => {
-    if (opens === text && first !== undefined) navigate(sessionHref(first));
-  }, [opens, text, first]);
   return (
     <>
       <PageHead title="Sessions">
@@ -63,14 +57,10 @@ export function SessionsView({ params }: GlobalViewProps) {
         <div class="tools">
           <div class="field-wide">
             <FilterField
-              label="Words; Enter opens the first"
+              label="Words"
               placeholder="of a name, goal, question, task or file"
               value={text}
-              onFilter={(value) => {
-                setOpens(undefined);
-                setParams({ text: value });
-              }}
-              onEnter={setOpens}
+              onFilter={(value) => setParams({ text: value })}
             />
           </div>
           <FilterField

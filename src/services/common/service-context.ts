@@ -39,7 +39,7 @@ export interface Sessions {
 export interface ToolPorts extends Sessions {
   readonly log: SessionLog & Pick<SessionActivity, 'newest'>;
   readonly projects: Pick<ProjectReader, 'load'>;
-  readonly snapshots: Pick<SnapshotStore, 'load' | 'loadAtOrBefore'>;
+  readonly snapshots: Pick<SnapshotStore, 'loadAtOrBefore'>;
   readonly prompts: Pick<NatsPorts['prompts'], 'all'>;
   readonly rejected: RejectedStore;
   readonly source: Pick<DispatchSource, 'publish'>;

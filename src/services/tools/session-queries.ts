@@ -9,7 +9,6 @@ import { viewOf } from '../../memory/learnings/learnings-state.js';
 import { SESSION_VIEWS, type ViewName } from '../../memory/session/commands/decide-session.js';
 import { refuseArchived } from '../../memory/session/commands/lifecycle-commands.js';
 import { answer, append, refuse, speakerOf } from '../../memory/session/commands/session-decision.js';
-import { decodeSnapshot } from '../../memory/session/session-snapshot.js';
 import { factsOf, type SessionState, seenState, tracesOf } from '../../memory/session/session-state.js';
 import { intentList } from '../../memory/traces/session-traces.js';
 import { defined } from '../../shared/collections.js';
@@ -23,13 +22,10 @@ const MAX_LEARNINGS = 20;
 export function createSessionQueries({
   reader,
   command,
-  snapshots,
   prompts,
   projects,
-}: Pick<ToolPorts, 'reader' | 'command' | 'snapshots' | 'prompts' | 'projects'>): Handlers<
-  | `tool.${ViewName | 'trace-list'}`
-  | `tool.fact-${'retract' | 'restore' | 'correct' | 'find' | 'show'}`
-  | 'tool.snapshot-show'
+}: Pick<ToolPorts, 'reader' | 'command' | 'prompts' | 'projects'>): Handlers<
+  `tool.${ViewName | 'trace-list'}` | `tool.fact-${'retract' | 'restore' | 'correct' | 'find' | 'show'}`
 > {
   const stateOf = async (session: Token): Promise<SessionState> => (await reader.load(session)).folded.state;
 
@@ -147,29 +143,6 @@ export function createSessionQueries({
     async 'tool.trace-list'({ session, ...page }) {
       const state = await stateOf(session);
       return { ...intentList(tracesOf(state), page), sequence: state.sequence };
-    },
-    async 'tool.snapshot-show'({ session, whole }) {
-      const [stored, { sequence }] = await Promise.all([snapshots.load(session), stateOf(session)]);
-      if (stored === undefined) {
-        if (sequence === 0) throw noSuchSession(session);
-        throw new ThroughlineError(
-          'not_found',
-          `session ${session} has no snapshot yet: services write one after a hundred events, or a minute without any`,
-        );
-      }
-      const decoded = decodeSnapshot(session, stored.text);
-      if (!decoded.ok)
-        throw new ThroughlineError('internal', `the snapshot cannot be read (${decoded.reason})`);
-      const { state, createdAt } = decoded;
-      return {
-        after: state.sequence,
-        createdAt,
-        bytes: Buffer.byteLength(stored.text),
-        facts: factsOf(state).count(),
-        dispatches: { ...state.dispatches.current().counts },
-        ...(whole && { text: stored.text }),
-        sequence,
-      };
     },
   };
 }

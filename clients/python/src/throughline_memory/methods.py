@@ -117,10 +117,6 @@ class Tools(Group):
         """Reopen an archived session."""
         return cast(t.SessionReopenReply, await self._send("tool.session-reopen", fields))
 
-    async def snapshot_show(self, **fields: Unpack[t.SnapshotShowRequest]) -> t.SnapshotShowReply:
-        """Show the stored snapshot in numbers."""
-        return cast(t.SnapshotShowReply, await self._send("tool.snapshot-show", fields))
-
     async def telemetry_show(self, **fields: Unpack[t.TelemetryShowRequest]) -> t.TelemetryShowReply:
         """Show what was counted of the session: results, prompts, progress."""
         return cast(t.TelemetryShowReply, await self._send("tool.telemetry-show", fields))
@@ -220,7 +216,6 @@ class SyncTools(SyncGroup):
     session_restart = blocking(Tools.session_restart)
     session_archive = blocking(Tools.session_archive)
     session_reopen = blocking(Tools.session_reopen)
-    snapshot_show = blocking(Tools.snapshot_show)
     telemetry_show = blocking(Tools.telemetry_show)
     session_export = blocking(Tools.session_export)
     session_import = blocking(Tools.session_import)

@@ -1165,32 +1165,6 @@ class SessionListReply(TypedDict):
     """Cursor of the next page; absent on the last page."""
 
 
-class SnapshotShowRequest(TypedDict):
-    """Show the stored snapshot in numbers."""
-
-    whole: NotRequired[bool]
-    """Include the text of the snapshot."""
-
-
-class SnapshotShowReply(TypedDict):
-    """The reply of tool.snapshot-show."""
-
-    after: int
-    """Sequence of the last event folded into it."""
-    created_at: str
-    """When it was written, ISO 8601 in UTC."""
-    bytes: int
-    """Bytes of its text."""
-    facts: int
-    """Valid facts in it."""
-    dispatches: dict[str, int]
-    """Results since the session began, by role, and rejected ones."""
-    text: NotRequired[str]
-    """The snapshot itself, if requested."""
-    sequence: int
-    """Session sequence that the answer reflects."""
-
-
 class TelemetryShowRequest(TypedDict):
     """Show what was counted of the session: results, prompts, progress."""
 
