@@ -3,7 +3,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { TIER } from './test/support/tier.js';
-import { isSystem, TESTS, tierOf } from './test/tiers.js';
+import { isSystem, isTimed, TESTS, tierOf } from './test/tiers.js';
 
 // No test starts a server by accident: those of that start set it to 1.
 process.env.THROUGHLINE_AUTOSTART = '0';
@@ -61,8 +61,19 @@ export default defineConfig({
         ...BUILT,
         test: {
           name: 'system',
-          include: TESTS.filter((path) => isSystem(path) && inTier(path)),
+          include: TESTS.filter((path) => isSystem(path) && !isTimed(path) && inTier(path)),
           ...PROCESSES,
+        },
+      },
+      {
+        extends: true,
+        ...BUILT,
+        test: {
+          name: 'timed',
+          include: TESTS.filter((path) => isTimed(path) && inTier(path)),
+          ...PROCESSES,
+          maxWorkers: 1,
+          sequence: { groupOrder: 1 },
         },
       },
     ],

@@ -102,6 +102,13 @@ export const TESTS: readonly string[] = readdirSync(fileURLToPath(new URL('.', i
   .map((name) => `test/${name.replaceAll('\\', '/')}`)
   .sort();
 
+/** Tests that measure milliseconds: they run one after another when all others have ended. */
+const TIMED: ReadonlySet<string> = new Set(within('e2e', 'event-loop'));
+
+export function isTimed(path: string): boolean {
+  return TIMED.has(path);
+}
+
 /** Returns true for a test that needs a server, the built package, or a process of its own. */
 export function isSystem(path: string): boolean {
   if (system.has(path)) return true;
@@ -114,7 +121,7 @@ export function tierOf(path: string): Tier {
 }
 
 /** Paths that the lists above name, so that a test can tell which of them is not there. */
-export const NAMED: readonly string[] = [...system, ...unit, ...defaults, ...UNIT_IN_ALL];
+export const NAMED: readonly string[] = [...system, ...unit, ...defaults, ...UNIT_IN_ALL, ...TIMED];
 
 function within(folder: string, names: string): string[] {
   return names.split(' ').map((name) => `test/${folder}/${name}.test.ts`);

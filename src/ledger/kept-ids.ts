@@ -77,9 +77,9 @@ export function withKeptIds(
 
 /** True for a plan that is read again, with other boxes ticked at most. */
 function hasSameLines({ tasks }: TasksDocument, before: EarlierPlan): boolean {
-  const isSame = ({ id, text }: ProgressTask, former: ProgressTask | undefined) =>
-    former !== undefined && text === former.text && id === (former.written ?? former.id);
-  return tasks.length === before.tasks.length && tasks.every((task, at) => isSame(task, before.tasks[at]));
+  const isSame = ({ id, text, written = id }: ProgressTask, now: ProgressTask | undefined) =>
+    text === now?.text && written === now.id;
+  return tasks.length === before.tasks.length && before.tasks.every((task, at) => isSame(task, tasks[at]));
 }
 
 /** Limits of departed tasks that are remembered: with results, as many as a session keeps ledgers, and without. */

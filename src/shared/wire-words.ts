@@ -235,7 +235,6 @@ export function resultName(dispatch: number | undefined): string {
 }
 
 /** Returns the ids of the statements that a text names as its sources, such as `M7` in `[M7, 3 Nov]`. */
-
 export function statementsIn(text: string): string[] {
   const named = text.matchAll(/\[([MN]\d+(?:[.v]\d+)*)[,\]]/g);
   return [...new Set([...named].flatMap(([, id]) => id ?? []))];

@@ -77,7 +77,7 @@ describe('hooks of an agent', () => {
     const [intent] = tracesOf(folded).intents.keys();
     expect(intent).toMatch(/^claude-3f8c0a52/);
     expect(tracesOf(folded).intents.get(intent ?? '')).toMatchObject({
-      total: 7,
+      total: 8,
       recent: expect.arrayContaining([
         expect.objectContaining({ state: 'REQUEST', reasoning: 'Please do task 2.1: write the printer' }),
       ]),

@@ -96,9 +96,9 @@ describe('a person', () => {
     await row.getByRole('button', { name: 'Replace it' }).click();
     await row.getByText('You answered').waitFor();
     expect(await promptOf(session, '1')).toContain('Any free one');
-    const again = { session, task: '1', answer: '1', replaces: 'Any free one', by: 'ana' };
+    const again = { session, task: '1', answer: '8080', replaces: 'Any free one', by: 'ana' };
     await tools.blockerAnswer({ ...again, person: true });
-    await row.getByText('Replaced by ana: “Which port? 1”').waitFor();
+    await row.getByText('Replaced by ana: “Which port? 8080”').waitFor();
     expect(await row.getByRole('button', { name: 'Take it back' }).count()).toBe(0);
   });
 

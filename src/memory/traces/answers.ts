@@ -80,10 +80,7 @@ export function answerTo({ questions, options }: OpenQuestions, request: string)
 }
 
 /** Returns the place that a reply names, -1 for the last one, and its `digits` if it is only a number. */
-function placeIn(reply: string): {
-  readonly place?: number | undefined;
-  readonly digits?: string | undefined;
-} {
+function placeIn(reply: string): { place?: number | undefined; digits?: string | undefined } {
   const [, mark, digits, letter] = /^(option |nr\.? |no\.? |#)?(?:(\d+)|([a-d]))[).]?$/i.exec(reply) ?? [];
   const number = letter === undefined ? Number(digits) : letter.toLowerCase().charCodeAt(0) - CODE_OF_A + 1;
   if (number > 0) return { place: number - 1, ...(mark === undefined && { digits }) };
