@@ -246,15 +246,15 @@ export function lastCommand(program: Command): void {
       const { showPrompt } = await import('./show-prompt.js');
       await withClient(cli, async (client) => {
         const { prompts } = await client.tools.promptList({ session, limit: MOST });
-        const held = prompts.filter(({ tokens }) => tokens > 0);
+        const kept = prompts.filter(({ tokens }) => tokens > 0);
         const key = givenKey(installationKey(cli.server), session);
         const given = jsonOf(hookState(stateDirOf(cli.config.env)).peek(key) ?? '') as ShowOptions['given'];
         // The server, which dates prompts, may have another clock.
         const until = new Date(Date.parse(given?.at ?? '') + 1000);
-        const ofHook = given && held.find(({ at }) => new Date(at) < until);
-        const shown = ofHook ?? held[0];
+        const ofHook = given && kept.find(({ at }) => new Date(at) < until);
+        const shown = ofHook ?? kept[0];
         const seen = { ...options, given: ofHook && given };
-        if (shown !== held[0]) note(`-- a newer prompt was compiled: "throughline prompt ls ${session}"`);
+        if (shown !== kept[0]) note(`-- a newer prompt was compiled: "throughline prompt ls ${session}"`);
         if (shown !== undefined) return showPrompt(cli, client, { session, id: shown.id }, seen);
         requireEvents(session, (await client.runs.status({ session })).sequence);
         note(`-- session ${session} keeps no prompt: none was compiled yet, ${OR_ERASED}`);

@@ -16,7 +16,7 @@ import { type Colors, coloursOf, NO_COLOURS, SHORT_ID } from './show-reply.js';
 /** A compiled prompt line by line, with what each line is there for, and what was considered for it. */
 
 export interface ShowOptions extends Flags<'text' | 'whole' | 'json'> {
-  /** What a hook gave of the prompt: only these lines are shown. */
+  /** The text that a hook gave, and when: a line that it lacks is not shown. */
   readonly given?: { readonly at: string; readonly text: string } | undefined;
 }
 

@@ -68,7 +68,8 @@ export function withKeptIds(
     };
   });
   const used = new Set(tasks.map(({ id }) => id));
-  const left = leftTasks(before).filter(({ id }) => !used.has(id));
+  const isGone = ({ id }: { readonly id: string }) => !used.has(id);
+  const left = leftTasks({ tasks: before.tasks.filter(isGone), left: (before.left ?? []).filter(isGone) });
   const known = left.filter(({ id }) => isKnown(id)).slice(-MAX_KNOWN);
   const others = new Set(left.filter(({ id }) => !isKnown(id)).slice(-MAX_UNKNOWN));
   const remembered = left.filter((task) => others.has(task) || known.includes(task));

@@ -1,5 +1,4 @@
 import type { PlanProblem, ProgressTask, TasksDocument } from '../contracts/plan-requests.js';
-import { defined } from '../shared/collections.js';
 import { clipText, lengthOf, quoted, quotedLines } from '../shared/text.js';
 import type { ParsedTask, ParsedTasks, TaskProblem } from './tasks-md/parsed-tasks.js';
 
@@ -135,6 +134,9 @@ function withPrompts(parsed: readonly ParsedTask[], tasks: readonly ProgressTask
     if (!fits || shown !== prompt) prompts += 1;
     written.set(index, fits ? shown : CUT);
   }
-  const all = tasks.map((task, index) => ({ ...task, ...defined({ prompt: written.get(index) }) }));
+  const all = tasks.map((task, index) => {
+    const prompt = written.get(index);
+    return prompt === undefined ? task : { ...task, prompt };
+  });
   return { tasks: all, prompts };
 }

@@ -108,7 +108,7 @@ async function recorded(
     const given = typeof answer === 'object' ? Object.values(answer).join('\n') : answer;
     const text = (output && given) ?? '';
     for (const reader of [agent, at.session]) noteShown(text, reader, state);
-    // What is left is asked for, or a history.
+    // Sending an agent back, and a compaction, give it no prompt.
     if (text !== '' && call.event.answer !== 'again' && call.event.moment !== 'before-compaction')
       state.remember(
         givenKey(place.spool.installation, at.session),

@@ -42,8 +42,10 @@ type ChangedPlan = Omit<Extract<ReadDocument, { ok: true }>, 'ok' | 'problems'> 
 
 export class ProgressTracker {
   readonly #options: ProgressTrackerOptions;
-  /** What git said last of files that were not committed, by their path. */
-  readonly #asked = new LRUCache<string, { version?: GitVersion | undefined; until: number }>({ max: 1000 });
+  /** Git's newest answers by path, for files that it says are not committed: asking it holds the event loop. */
+  readonly #versions = new LRUCache<string, { version?: GitVersion | undefined; until: number }>({
+    max: 1000,
+  });
 
   constructor(options: ProgressTrackerOptions) {
     this.#options = options;
@@ -106,12 +108,12 @@ export class ProgressTracker {
 
   #committed(path: string): GitVersion | undefined {
     const now = performance.now();
-    let said = this.#asked.get(path);
-    if (said === undefined || said.until < now) {
-      said = { version: this.#options.version?.(path), until: now + ASK_MS };
-      this.#asked.set(path, said);
+    let answer = this.#versions.get(path);
+    if (answer === undefined || answer.until < now) {
+      answer = { version: this.#options.version?.(path), until: now + ASK_MS };
+      this.#versions.set(path, answer);
     }
-    return said.version?.commits.length === 0 ? undefined : said.version;
+    return answer.version?.commits.length === 0 ? undefined : answer.version;
   }
 
   /** Returns the state with its plan as the file is now, which is not stored, or says why that cannot be read. */

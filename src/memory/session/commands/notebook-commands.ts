@@ -150,7 +150,7 @@ export function markRead(
  * of earlier results, else what was answered last. The same answer again changes nothing.
  */
 export function answerBlocker(state: SessionState, args: ToolArguments<'blocker-answer'>): Decision {
-  const { task: asIs, answer: said, question: words, replaces, ...speaker } = args;
+  const { task: asIs, answer: typed, question: words, replaces, ...speaker } = args;
   const statement = questionOf(state, asIs);
   const id = statement?.sourceTaskId ?? idInPlan(state.run, asIs);
   const question = statement?.object ?? words;
@@ -184,7 +184,7 @@ export function answerBlocker(state: SessionState, args: ToolArguments<'blocker-
   const questions = [...new Set([...open, ...answered])].filter(isMeant);
   const { questions: asking = [] } = state.dispatches.current().ledgers.get(task) ?? {};
   const options = asking.flatMap((each) => (questions.includes(each.text) && each.options) || []);
-  const text = optionNamed(questions.join(' '), options, said) ?? said;
+  const text = optionNamed(questions.join(' '), options, typed) ?? typed;
   const reply = showingAnswer(task, text, options.includes(text) ? [] : options);
   const before = given.findLast((earlier) => earlier.questions.some((text) => questions.includes(text)));
   if ((open.length === 0 || question !== undefined) && before?.answer === text) return answer(reply);
