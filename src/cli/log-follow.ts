@@ -58,13 +58,19 @@ export async function followLog(cli: Cli, options: FollowOptions): Promise<void>
       };
       void follow().catch(ended);
     }
+    const explain = async () => (await openConnection({ ...cli, autostart: undefined })).close();
+    let wasConnected = true;
     const unlisten = onConnectionState(connection, (connected) => {
+      // Each attempt that the server refuses is told as a loss.
+      if (connected === wasConnected) return;
+      wasConnected = connected;
       note(
         connected
           ? '-- connected again: what was missed comes first'
           : '-- the connection is lost: trying again',
       );
       if (connected) void look();
+      else void explain().catch((error) => codeOf(error) === 'unavailable' || note(`-- ${messageOf(error)}`));
     });
     shutdown.add('the connection states', async () => void unlisten());
     noteProject(options.project);

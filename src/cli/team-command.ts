@@ -2,7 +2,6 @@ import { X509Certificate } from 'node:crypto';
 import { readFileSync, rmSync } from 'node:fs';
 import { hostname, userInfo } from 'node:os';
 import { basename, join, resolve } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { removeStarts } from '../agents/hooks/spool.js';
 import { stateDirOf } from '../config/config.js';
 import {
@@ -13,17 +12,17 @@ import {
   serverInUse,
   serverText,
 } from '../config/user-server.js';
-import { codeOf, ThroughlineError, usageError } from '../contracts/errors.js';
+import { ThroughlineError, usageError } from '../contracts/errors.js';
 import { token } from '../contracts/names.js';
-import { makePrivateFolder } from '../engine/files/user-state.js';
 import { type JoinedServer, newUserKey, shownAddress } from '../nats/connection/nats-access.js';
 import { reloadAccess } from '../nats/server/server-process.js';
-import { keptToken, lockStore, serverOnStore } from '../nats/server/server-store.js';
+import { keptToken, serverOnStore } from '../nats/server/server-store.js';
 import {
   type Invitation,
   inboxOf,
   invitationText,
   keepSharing,
+  lockedMembers,
   type Member,
   readInvitation,
   sharingOf,
@@ -127,7 +126,6 @@ function reachedBy(store: string): { readonly url: string; readonly ca?: string 
 }
 
 const BACK_WITHIN_MS = 10_000;
-const AGAIN_MS = 50;
 
 /**
  * Has the server take changed members, one change at a time, and waits until the services are back: the first member cuts all
@@ -149,17 +147,6 @@ async function changeMembers(cli: Cli, change: (members: Members) => Members): P
     keepTrying(() => tools.sessionList({ brief: true, limit: 1 }), { timeoutMs: BACK_WITHIN_MS }),
   );
   return store;
-}
-
-async function lockedMembers(store: string) {
-  const folder = join(store, 'members');
-  makePrivateFolder(folder);
-  for (const until = performance.now() + BACK_WITHIN_MS; ; await sleep(AGAIN_MS))
-    try {
-      return await lockStore(folder);
-    } catch (error) {
-      if (codeOf(error) !== 'store_in_use' || performance.now() > until) throw error;
-    }
 }
 
 function ownStoreOf({ server }: Cli): string {

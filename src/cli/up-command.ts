@@ -16,6 +16,7 @@ import { INSPECTOR_TOKEN_FILE, keptToken, OWNER, TOKEN_FILE, tokenOf } from '../
 import {
   ACCESS_FILE,
   keepSharing,
+  lockedMembers,
   type Sharing,
   sharingOf,
   writeAccess,
@@ -244,8 +245,7 @@ async function startServer(cli: Cli, options: UpOptions, failed: (error: Error) 
   const storeDir = storeOf(cli, options);
   if (options.store === undefined) makePrivateFolder(storeDir);
   else await openStore(storeDir);
-  const sharing = sharingFrom(storeDir, options);
-  keepSharing(storeDir, sharing);
+  const sharing = await keptSharing(storeDir, options);
   let { port = sharing.listen?.port ?? DEFAULT_PORT } = options;
   let orNext = options.port === undefined || options.background;
   // Without either option, a server keeps the protection that it had.
@@ -264,6 +264,18 @@ async function startServer(cli: Cli, options: UpOptions, failed: (error: Error) 
     return server;
   };
   return startOwnServer(start, failed);
+}
+
+async function keptSharing(storeDir: string, options: UpOptions): Promise<Sharing> {
+  if (options.listen === undefined) return sharingFrom(storeDir, options);
+  const lock = await lockedMembers(storeDir);
+  try {
+    const sharing = sharingFrom(storeDir, options);
+    keepSharing(storeDir, sharing);
+    return sharing;
+  } finally {
+    lock.release();
+  }
 }
 
 /** Returns how the server on a store is shared from now on. @throws ThroughlineError `usage` for options that do not fit */

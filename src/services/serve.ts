@@ -87,13 +87,15 @@ export async function serve(
     shutdown.add(`the NATS connection of ${whose}`, () => ports.close());
     return ports;
   };
-  const sessions = openSessions(nats, config, logger, lifecycle);
+  const { now, clock, close } = await nats.openClock();
+  shutdown.add('the clock of the server', async () => close());
+  const sessions = openSessions(nats, config, logger, clock, lifecycle);
   shutdown.add('the snapshot writer', () => sessions.writer.stop());
-  const projects = openProjects(nats, serving);
+  const projects = openProjects(nats, serving, clock);
   let opening: Promise<KnownSessions> | undefined;
   const known = () => {
     opening ??= separateConnection('the feed of sessions').then((ports) =>
-      knownSessions(nats, ports, serving),
+      knownSessions(nats, ports, serving, now),
     );
     return opening;
   };

@@ -3,7 +3,7 @@ import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { messageOf, ThroughlineError, usageError } from '../contracts/errors.js';
 import { projectOf, type Token, token } from '../contracts/names.js';
-import type { GitVersion, RunStatusReply } from '../contracts/plan-requests.js';
+import type { GitVersion } from '../contracts/plan-requests.js';
 import { planAt, readPlan } from '../engine/files/local-tasks-file.js';
 import { replaceFile } from '../engine/files/user-state.js';
 import { specNameOf } from '../ledger/next-task.js';
@@ -59,7 +59,13 @@ export async function followPlan(
   const real = (file: string) => realpath(file).catch(() => file);
   // The same file may be known by another path.
   const isKnown = known !== undefined && (known === path || (await real(known)) === (await real(path)));
-  const isInClone = !isKnown && isOfOneRepository(run, versionOf(path), isNamed);
+  const here = isKnown ? undefined : versionOf(path);
+  const { file, commits = [] } = run?.version ?? {};
+  // A repository chooses the names of its files, but cannot have a commit of another one.
+  const isInClone =
+    here !== undefined &&
+    file === here.file &&
+    (isNamed || here.commits.some((commit) => commits.includes(commit)));
   if (known !== undefined && !isKnown && !isInClone)
     throw usageError(
       `session ${session} follows ${known}, not ${path}: use another session name for this plan`,
@@ -73,20 +79,6 @@ export async function followPlan(
   };
   await changed();
   return { path, changed };
-}
-
-/** A repository chooses the names of its files, but cannot have a commit of another one. */
-function isOfOneRepository(
-  run: RunStatusReply['run'],
-  here: GitVersion | undefined,
-  isNamed: boolean,
-): boolean {
-  const { file, commits = [] } = run?.version ?? {};
-  return (
-    here !== undefined &&
-    file === here.file &&
-    (isNamed || here.commits.some((commit) => commits.includes(commit)))
-  );
 }
 
 function textOf(path: string): string {

@@ -203,7 +203,8 @@ it('every page with commands of a session is run, or its commands are said to ne
   const elsewhere: Readonly<Record<string, string>> = {
     'docs/how-to/connect-an-agent.md': 'test/agents',
     'docs/how-to/run-in-production.md': 'test/cli and test/e2e/health.test.ts: it starts services',
-    'docs/how-to/secure.md': 'test/cli/detached-up.test.ts and test/config/user-server.test.ts',
+    'docs/how-to/secure.md':
+      'test/cli/detached-up.test.ts, and test/e2e/two-users.test.ts: two users run them',
     'docs/how-to/sessions.md':
       'test/e2e/archive.test.ts, forget.test.ts, session-file.test.ts, retention.test.ts: it removes what others read',
     'docs/how-to/troubleshoot.md': 'test/cli and test/e2e/logs.test.ts: it starts services',

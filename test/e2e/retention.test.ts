@@ -67,11 +67,13 @@ async function retentionKeeper(
   const lifecycle = await nats.openLifecycle();
   records = lifecycle;
   shutdown.add('the records', async () => lifecycle.close());
-  const sessions = openSessions(nats, config, silentLogger, lifecycle);
+  const { now, clock, close } = await nats.openClock();
+  shutdown.add('the clock', async () => close());
+  const sessions = openSessions(nats, config, silentLogger, clock, lifecycle);
   shutdown.add('the snapshot writer', () => sessions.writer.stop());
-  const known = await knownSessions(nats, own, { logger: silentLogger, shutdown, lifecycle });
+  const known = knownSessions(nats, own, { logger: silentLogger, shutdown, lifecycle }, now);
   known.feed.start();
-  const projects = openProjects(nats, { config, shutdown, logger: silentLogger });
+  const projects = openProjects(nats, { config, shutdown, logger: silentLogger }, clock);
   const ports = lifecyclePorts({ nats, sessions, projects, lifecycle, logger }, known);
   return { keeper: new LifecycleKeeper({ ...ports, now: () => ports.now() + ahead }), ports };
 }

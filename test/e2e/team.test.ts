@@ -1,4 +1,4 @@
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -143,7 +143,7 @@ it('an invited colleague reads and decides after one command, and the decision i
 it('a revoked or replaced key ends within a second, and the errors of a join name the fix', async () => {
   const bob = await sharing(...TLS);
   const ann = await person();
-  const first = invitationIn((await bob.run(['team', 'invite', 'ann', '--session', 'demo'])).stdout);
+  const first = invitationIn((await bob.run(['team', 'invite', 'ann', '--session', 'demo,api'])).stdout);
   const join_ = (args: readonly string[], input?: string) => ann.run(['team', 'join', ...args], input);
   expect(await join_([first.url])).toMatchObject({ stderr: expect.stringContaining('--ca FILE') });
   expect(await join_([first.url, '--ca', other])).toMatchObject({
@@ -161,6 +161,20 @@ it('a revoked or replaced key ends within a second, and the errors of a join nam
   expect(await ann.run(['note', 'add', '-s', 'another', 'x'])).toMatchObject({
     stderr: expect.stringContaining('permission_denied'),
   });
+  const said = ['note', 'add', '-s', 'api', 'Decided: The parser is recursive'];
+  expect(await cli(said, { env: ann.env, cwd: ann.home, terminal: true })).toMatchObject({ code: 0 });
+  await writeFile(join(ann.home, 'tasks.md'), '- [ ] 1. Lexer\n');
+  expect(await ann.run(['plan', 'follow', 'tasks.md'])).toMatchObject({ code: 0, stderr: '' });
+  const following = startCli(['log', 'demo', '-f'], ann.env, ann.home);
+  let isFollowing = false;
+  void following.then(() => {
+    isFollowing = true;
+  });
+  await soon(async () => {
+    expect(await ann.run(['note', 'add', `Before ${performance.now()}`])).toMatchObject({ code: 0 });
+    expect(isFollowing).toBe(true);
+  });
+  await using follower = await following;
 
   const joined = JSON.parse(await readFile(join(ann.state, 'team'), 'utf8'));
   const connection = await connectNats({ url: joined, name: 'ann', logger: silentLogger });
@@ -176,14 +190,32 @@ it('a revoked or replaced key ends within a second, and the errors of a join nam
     stderr: expect.stringMatching(/rejected the key of ann .*ask for a new invitation/),
   });
 
+  // What she said stays, with her name.
+  const start = await bob.run(['prompt', '--kind', 'session-start', '-s', 'api']);
+  expect(start.stdout).toMatch(/The parser is recursive \[N1, ann, /);
+  const lost = '-- the connection is lost: trying again\n';
+  const isTold = (times: number) =>
+    soon(() =>
+      expect(
+        follower.stderr().match(/-- .* rejected the key of ann .*ask for a new invitation/g),
+      ).toHaveLength(times),
+    );
+  await isTold(1);
+
   const second = invitationIn((await bob.run(['team', 'invite', 'ann'])).stdout);
   expect(await join_([], first.invitation)).toMatchObject({ stderr: expect.stringContaining('auth_failed') });
   await join_([], second.invitation);
+  await soon(() => expect(follower.stderr()).toContain('-- connected again'));
   const third = invitationIn((await bob.run(['team', 'rotate', 'ann'])).stdout);
   expect((await ann.run(['status'])).stderr).toContain('auth_failed');
   // An open connection takes the new key when it is there.
   await join_([], third.invitation);
   await soon(() => expect(connection.flush()).resolves.toBeUndefined());
+  await isTold(2);
+  await ann.run(['note', 'add', 'Back again']);
+  await soon(() => expect(follower.stdout()).toContain('Back again'));
+  expect(follower.stderr().split(lost)).toHaveLength(3);
+  expect(follower.stderr().match(/-- connected again/g)).toHaveLength(2);
   expect(await bob.run(['team', 'revoke', 'eve'])).toMatchObject({
     stderr: expect.stringContaining('members: ann'),
   });

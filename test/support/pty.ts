@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { chown, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -32,14 +32,19 @@ export interface OnTerminal extends AsyncDisposable {
   ended(): Promise<{ readonly code: number | null; readonly before: string; readonly after: string }>;
 }
 
-/** Runs `throughline <args>` on a terminal, of so many columns where that counts. No argument may hold a quote. */
+/**
+ * Runs `throughline <args>` on a terminal, of so many columns where that counts, as another user of the system where root runs
+ * the tests. No argument may hold a quote.
+ */
 export async function onTerminal(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
   cwd = process.cwd(),
   columns?: number,
+  user?: number,
 ): Promise<OnTerminal> {
   const folder = await mkdtemp(join(tmpdir(), 'throughline-pty-'));
+  if (user !== undefined) await chown(folder, user, user);
   const [before, after] = [join(folder, 'before'), join(folder, 'after')];
   const command = `exec '${process.execPath}' '${BIN}' ${args.map((arg) => `'${arg}'`).join(' ')}`;
   const sized = columns === undefined ? '' : `stty cols ${columns}; `;
@@ -48,6 +53,7 @@ export async function onTerminal(
     env: { ...cleanEnv(env), TERM: 'xterm', SHELL: '/bin/sh' },
     stdio: ['pipe', 'pipe', 'inherit'],
     cwd,
+    ...(user !== undefined && { uid: user, gid: user }),
   });
   let text = '';
   let seen = 0;

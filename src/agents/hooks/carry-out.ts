@@ -26,7 +26,7 @@ import {
 } from './hook-call.js';
 import { attempt } from './hook-state.js';
 import { intentOf, requestEntry, turnTask } from './hook-turn.js';
-import { newsFor, notePrompt } from './running-agent.js';
+import { newsFor, noteStart, noteTask } from './running-agent.js';
 import { caughtUp, flush, flushBeside, keepOrGive, refusalKey } from './send-waiting.js';
 import type { Waiting } from './spool.js';
 import { recordCalls } from './tool-calls.js';
@@ -117,6 +117,7 @@ async function sessionStart(call: HookCall, tools: HookTools, client: Throughlin
   if (reply.sequence === 0 && !tools.at.isPaused && (await openSession(tools, client)))
     reply = await compiled();
   tools.state.remember(shownKey(call, tools), reply.prompt);
+  noteStart(call, tools, reply.sequence);
   tools.state.recall(conversationKey('missed', call, tools));
   const { isPaused, turns, lines } = tools.at;
   const wanted = isPaused ? PAUSED : turns === false || lines === false ? '' : LINES_WANTED;
@@ -168,7 +169,7 @@ async function promptSubmitted(call: HookCall, tools: HookTools, unkept: Waiting
   const { state, at } = tools;
   const key = agentKey(call, tools);
   state.unmark(key);
-  const isFirst = notePrompt(call, tools);
+  noteTask(call, tools, namedTask(call.prompt));
   const entry = await requestEntry(call, tools);
   const role = contractIn(call.prompt);
   if (call.turn === '') state.remember(`turn ${key}`, tools.now);
@@ -194,8 +195,7 @@ async function promptSubmitted(call: HookCall, tools: HookTools, unkept: Waiting
       if (task === undefined) return linesFor({ ...call, prompt: request }, tools, client);
       return taskContext(task, request, call, tools, client);
     };
-    const news = isFirst ? undefined : newsFor(call, tools, client);
-    const parts = [start, ...(await Promise.all([news, known(), sent]))];
+    const parts = [start, ...(await Promise.all([newsFor(call, tools, client), known(), sent]))];
     return withRefusal(parts.filter(Boolean).join('\n\n'), call, tools);
   };
 }

@@ -2,7 +2,7 @@ import { RELATIONS } from '../../contracts/relations.js';
 import type { TimelineEntry } from '../../contracts/result-requests.js';
 import type { ThroughlineClient } from '../../sdk/throughline-client.js';
 import { clipText, isObject, quoted } from '../../shared/text.js';
-import { conversationKey, type HookCall, type HookTools, namedTask, type ToolCall } from './hook-call.js';
+import { conversationKey, type HookCall, type HookTools, type ToolCall } from './hook-call.js';
 
 /** A hook process ends after each event, so a file per agent records its tasks and the news that it was told. */
 
@@ -12,9 +12,7 @@ const MAX_LINE = 250;
 const MAX_TASKS = 20;
 
 interface Running {
-  /** Time of the first prompt, in milliseconds since the epoch. */
-  readonly since: number;
-  /** Sequence of the session up to which the agent knows it; before the first look the time counts. */
+  /** Sequence of the session up to which the agent knows it. */
   readonly after?: number;
   /** Tasks that it was given, has asked about or reported, the newest last. */
   readonly tasks: readonly string[];
@@ -24,7 +22,7 @@ interface Running {
 
 function runningOf(call: HookCall, tools: HookTools): Running {
   const text = tools.state.peek(conversationKey('running', call, tools));
-  return { since: Date.now(), tasks: [], reported: [], ...(text !== undefined && JSON.parse(text)) };
+  return { tasks: [], reported: [], ...(text !== undefined && JSON.parse(text)) };
 }
 
 function keep(call: HookCall, tools: HookTools, running: Running): void {
@@ -51,11 +49,9 @@ export function noteTask(
 export const REPORT_TOOL = /throughline(?:__|[_.-])report$/;
 const CONTEXT_TOOL = /throughline(?:__|[_.-])context$/;
 
-export function notePrompt(call: HookCall, tools: HookTools): boolean {
-  const isFirst = tools.state.peek(conversationKey('running', call, tools)) === undefined;
-  if (isFirst) keep(call, tools, runningOf(call, tools));
-  noteTask(call, tools, namedTask(call.prompt));
-  return isFirst;
+/** Keeps the sequence of the start of the session that the agent was told, unless it knows news after an earlier one. */
+export function noteStart(call: HookCall, tools: HookTools, sequence: number): void {
+  keep(call, tools, { after: sequence, ...runningOf(call, tools) });
 }
 
 export function noteCall(call: HookCall, { tool, input }: ToolCall, tools: HookTools): void {
@@ -64,7 +60,10 @@ export function noteCall(call: HookCall, { tool, input }: ToolCall, tools: HookT
   } else if (CONTEXT_TOOL.test(tool) && typeof input.task === 'string') noteTask(call, tools, input.task);
 }
 
-/** Returns what the agent was not told yet: answers to its questions, messages, and required fixes of its tasks. */
+/**
+ * Returns what the agent was not told yet: answers to its questions, messages, and required fixes of its tasks. Without a start of
+ * the session, it knows what there is at the first look.
+ */
 export async function newsFor(
   call: HookCall,
   tools: HookTools,
@@ -75,8 +74,7 @@ export async function newsFor(
   const { after } = before;
   const request = { session, kinds: ['command' as const, 'result' as const], limit: 50, after };
   const { entries, sequence } = await client.tools.timelineList(request);
-  const since = new Date(before.since).toISOString();
-  const fresh = entries.filter(({ at }) => after !== undefined || at > since).reverse();
+  const fresh = after === undefined ? [] : entries.toReversed();
   const lines: string[] = [];
   for (const entry of fresh) lines.push(...(await linesOf(entry, before, session, client)));
   keep(call, tools, { ...before, after: sequence, reported: [] });

@@ -405,12 +405,13 @@ export function onReconnect(connection: NatsConnection, listener: () => void): (
 const ASK_EVERY_MS = 60_000;
 
 /**
- * Opens the server's clock by an existing stream. It is equal for all processes and never ahead; synchronised once a minute,
- * monotonic in between. Throws ThroughlineError `unavailable`, `permission_denied`.
+ * Opens the server's clock by an existing stream. It is equal for all processes, synchronised once a minute, and follows two
+ * clocks in between: `now` is monotonic and never ahead, and `clock` goes on while the machine sleeps. Throws ThroughlineError
+ * `unavailable`, `permission_denied`.
  */
 export async function openServerClock(connection: NatsConnection, stream: string, timeoutMs: number) {
-  /** Server time minus the process' monotonic time. */
-  let zero = 0;
+  /** Server time minus the process' monotonic time, and minus that of the machine. */
+  let [zero, behind] = [0, 0];
   const synchronise = async () => {
     const reply = await connection
       .request(`$JS.API.STREAM.INFO.${stream}`, '', { timeout: timeoutMs })
@@ -422,6 +423,7 @@ export async function openServerClock(connection: NatsConnection, stream: string
       throw new ThroughlineError('unavailable', `the server does not tell its time with stream ${stream}`);
     // A slow answer makes the clock late, never early.
     zero = Date.parse(answer.ts) - performance.now();
+    behind = Date.parse(answer.ts) - Date.now();
   };
   await synchronise();
   // Until an answer arrives, the last one is used.
@@ -430,6 +432,7 @@ export async function openServerClock(connection: NatsConnection, stream: string
   const unwatch = onReconnect(connection, again);
   return {
     now: () => Math.floor(zero + performance.now()),
+    clock: () => new Date(Date.now() + behind).toISOString(),
     close() {
       clearInterval(timer);
       unwatch();

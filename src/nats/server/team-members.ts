@@ -1,9 +1,10 @@
 import { join } from 'node:path';
-import { ThroughlineError } from '../../contracts/errors.js';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { codeOf, ThroughlineError } from '../../contracts/errors.js';
 import type { Token } from '../../contracts/names.js';
-import { readRegularFile, writePrivateFile } from '../../engine/files/user-state.js';
+import { makePrivateFolder, readRegularFile, writePrivateFile } from '../../engine/files/user-state.js';
 import { permissionsBlock, permissionsOf } from './role-permissions.js';
-import { OWNER, serverOnStore, tokenOf } from './server-store.js';
+import { lockStore, OWNER, serverOnStore, tokenOf } from './server-store.js';
 
 /**
  * How the server on a store is shared: where it listens, and whose keys it takes. Kept with the store, and the only source of the
@@ -46,6 +47,21 @@ export function sharingOf(storeDir: string): Sharing {
 
 export function keepSharing(storeDir: string, sharing: Sharing): void {
   writePrivateFile(join(storeDir, SHARING_FILE), JSON.stringify(sharing));
+}
+
+const LOCK_MS = 10_000;
+const AGAIN_MS = 50;
+
+/** Holds the lock under which the sharing of a store is changed. @throws ThroughlineError `store_in_use` */
+export async function lockedMembers(storeDir: string) {
+  const folder = join(storeDir, 'members');
+  makePrivateFolder(folder);
+  for (const until = performance.now() + LOCK_MS; ; await sleep(AGAIN_MS))
+    try {
+      return await lockStore(folder);
+    } catch (error) {
+      if (codeOf(error) !== 'store_in_use' || performance.now() > until) throw error;
+    }
 }
 
 /** Writes who may connect to the server on a store, and how, where its configuration includes it. */

@@ -15,7 +15,7 @@ import {
   type ProjectReader,
 } from '../../engine/folding/session-folding.js';
 import { SnapshotWriter, StateReader } from '../../engine/folding/state-reader.js';
-import type { Logger } from '../../engine/ports/logger-and-clock.js';
+import type { Clock, Logger } from '../../engine/ports/logger-and-clock.js';
 import type { SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
 import { systemClock } from '../../engine/runtime/pacing.js';
 import {
@@ -35,16 +35,20 @@ import { SessionFeed, SessionTable } from './session-table.js';
 /** After a command, results are taken in small turns for this long: a caller's next command follows soon. */
 const AWAITED_MS = 1000;
 
-/** Opens the sessions that services share. `isAwaited` is true during a command and shortly after: the next often follows. */
+/**
+ * Opens the sessions that services share. `isAwaited` is true during a command and shortly after: the next often follows.
+ * `clock` is the server's: commands and results are compared by their time.
+ */
 export function openSessions(
   nats: NatsPorts,
   config: Config,
   logger: Logger,
+  clock: Clock,
   lifecycle?: Forgetting,
 ): Sessions & { isAwaited(): boolean } {
   const { reader, writer } = sessionReader(nats, config, logger, lifecycle);
   const command = createCommander({
-    ...{ log: nats.log, reader, clock: systemClock, newId: randomUUID, random: Math.random },
+    ...{ log: nats.log, reader, clock, newId: randomUUID, random: Math.random },
   });
   const tracker = new ProgressTracker({
     files: localTasksFile(config.tasksRoots, () => connectedRoots(config)),
@@ -104,6 +108,7 @@ export interface Projects {
 export function openProjects(
   nats: NatsPorts,
   { config, logger, shutdown }: Pick<Serving, 'config' | 'logger' | 'shutdown'>,
+  clock: Clock,
 ): Projects {
   const stored = { snapshots: nats.learningSnapshots, folding: PROJECT_FOLDING, logger };
   const writer = new SnapshotWriter({ ...stored, clock: systemClock, every: config.snapshotEvery });
@@ -115,7 +120,7 @@ export function openProjects(
     onFolded: (folded) => writer.folded(folded),
   });
   shutdown.add('the snapshot writer of projects', () => writer.stop());
-  const ports = { log: nats.learnings, reader, clock: systemClock, newId: randomUUID, random: Math.random };
+  const ports = { log: nats.learnings, reader, clock, newId: randomUUID, random: Math.random };
   const command = createCommander(ports);
   const wordVectors = wordVectorsLoader(logger);
   const relevance: Relevance = async (...search) => relevantLearnings(await wordVectors(), ...search);
@@ -135,14 +140,12 @@ export interface KnownSessions {
  *
  * @param feedPorts ports on a separate connection: requests must not queue behind the stream of all events
  */
-export async function knownSessions(
+export function knownSessions(
   nats: NatsPorts,
   feedPorts: NatsPorts,
   { logger, shutdown, lifecycle }: Pick<Serving, 'logger' | 'shutdown' | 'lifecycle'>,
-): Promise<KnownSessions> {
-  const clock = await nats.openClock();
-  shutdown.add('the clock of the server', async () => clock.close());
-  const { now } = clock;
+  now: () => number,
+): KnownSessions {
   const table = new SessionTable(now);
   const feed = new SessionFeed({
     table,

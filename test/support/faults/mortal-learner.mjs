@@ -49,8 +49,8 @@ const { logger, incidents } = countingLogger(silentLogger, systemClock);
 const health = { host: 'here', uptimeMs: () => 0, connection: watchConnection(nats.connection), incidents };
 const serving = { config, logger, shutdown: new Shutdown(), health };
 const ports = { ...nats, learnings, learningSnapshots };
-const sessions = openSessions(nats, config, logger);
-const projects = openProjects(ports, serving);
+const sessions = openSessions(nats, config, logger, systemClock);
+const projects = openProjects(ports, serving, systemClock);
 const parts = { ...serving, nats: ports, sessions, projects };
 const serve = (name, service) =>
   serveRequests(nats.connection, serving, { name, description: name }, service);
