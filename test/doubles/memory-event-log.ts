@@ -102,6 +102,10 @@ export class MemoryEventLog<Event extends { readonly type: string }>
     return sequence;
   }
 
+  async newest(key: Token): Promise<number> {
+    return (await this.read(key, { after: 0 })).through;
+  }
+
   async read(
     key: Token,
     { after, through = Number.MAX_SAFE_INTEGER, limit = Number.MAX_SAFE_INTEGER, at = '>' }: ReadRange,

@@ -37,8 +37,4 @@ export class MemorySessionLog
   follow(onMoved: (session: Token) => void): Unwatch {
     return this.watchAll(onMoved);
   }
-
-  async newest(session: Token): Promise<number> {
-    return (await this.read(session, { after: 0 })).through;
-  }
 }

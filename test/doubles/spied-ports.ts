@@ -18,6 +18,7 @@ export function spiedPorts(sequenceStep = 3) {
   const log = {
     append: vi.fn<SessionLog['append']>((...args) => kept.log.append(...args)),
     read: vi.fn<SessionLog['read']>((...args) => kept.log.read(...args)),
+    newest: vi.fn<SessionLog['newest']>((...args) => kept.log.newest(...args)),
     watch: vi.fn<SessionLog['watch']>((...args) => kept.log.watch(...args)),
   };
   const snapshots = {

@@ -27,6 +27,7 @@ export function workersOn(
   const { snapshots, log: real } = ports;
   const log: SessionLog = {
     read: (session, range) => real.read(session, range),
+    newest: (session) => real.newest(session),
     watch: (session, onEvent) => real.watch(session, onEvent),
     ...between,
   };

@@ -40,6 +40,9 @@ export interface EventLog<Event> {
   /** Reads the events after `after`, oldest first; none if the key does not exist. Throws `unavailable`. */
   read(key: Token, range: ReadRange): Promise<ReadResult<Event>>;
 
+  /** Returns the sequence of the newest event, which a later `read` shows; 0 for none. Throws `unavailable`. */
+  newest(key: Token): Promise<number>;
+
   /** Calls `onEvent` soon after an append to the key. Only a hint: it may come too early, twice or, if disconnected, never. */
   watch(key: Token, onEvent: () => void): Unwatch;
 }
@@ -55,9 +58,6 @@ export interface SessionActivity {
    * are gone. Throws `unavailable` if the logs cannot be reached, or if a shared stream has no leader.
    */
   activity(): Promise<(ActiveSession | LeaderlessSession)[]>;
-
-  /** Returns the sequence of the newest event, which a later `read` shows; 0 for none. Throws `unavailable`. */
-  newest(session: Token): Promise<number>;
 
   /** Calls `onMoved` soon after an append. Only a hint: it may come early, twice, for a refused event or, if offline, never. */
   follow(onMoved: (session: Token) => void): Unwatch;

@@ -1,5 +1,6 @@
 import { kindOf } from '../../contracts/kinds.js';
 import { RELATIONS } from '../../contracts/relations.js';
+import { onceForEach } from '../../shared/collections.js';
 import { tokens } from '../search/tokens.js';
 import { isSummary, type SessionFact } from './fact-types.js';
 
@@ -36,7 +37,7 @@ const NOT_DONE =
   /(?<!\p{L})(?:not|no|never|without|cannot|still|yet|todo|later|remains?|left|missing|needs?|should|will|must|planned|nicht|kein\p{L}*|ohne|noch|fehlt|offen|soll\p{L}*|muss|wird|sin|aún|todavía|falta|debe|ne|pas|sans|encore|reste|manque|doit|não|sem|ainda)(?!\p{L})|n['’]t\b|ない|ません|まだ|未|不|没|沒|还|残/giu;
 
 /** Returns what the facts of a result say about work that was done; undefined if none was. */
-export function workDone(facts: readonly SessionFact[]): WorkDone | undefined {
+export const workDone = onceForEach((facts: readonly SessionFact[]): WorkDone | undefined => {
   const summary = facts.find((fact) => isSummary(fact) && kindOf(fact.sourceRole).part !== 'review');
   if (summary === undefined || summary.history === true) return undefined;
   const { sourceSequence: sequence, validFrom: at, sourceTaskId: task, sourceRole } = summary;
@@ -56,7 +57,7 @@ export function workDone(facts: readonly SessionFact[]): WorkDone | undefined {
   const left = objectsOf(RELATIONS.requires).map(({ object }) => new Set(wordsOf(object)));
   const words = new Set(parts.flatMap((part) => [...part.words]));
   return { sequence, at, task, words, parts, left };
-}
+});
 
 function denialsIn(text: string): string[] {
   return (text.match(NOT_DONE) ?? []).map((word) => word.toLowerCase().replace(/^n['’]t$|^cannot$/, 'not'));

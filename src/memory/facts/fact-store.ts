@@ -3,7 +3,7 @@ import { KEPT } from '../../contracts/kept-limits.js';
 import { kindOf } from '../../contracts/kinds.js';
 import type { Ended } from '../../contracts/recorded-fact.js';
 import { BLOCKED_BY, RELATIONS } from '../../contracts/relations.js';
-import { addTo, lowerBound } from '../../shared/collections.js';
+import { addTo, lowerBound, onceForEach } from '../../shared/collections.js';
 import { clipText, oneSpelling, quoted } from '../../shared/text.js';
 import { mentionsIn } from '../search/tokens.js';
 import { isDoneBy, neededWords, type WorkDone, wordsOf, workDone } from './done-work.js';
@@ -590,7 +590,7 @@ export class InMemorySessionFactStore {
     if (fact.validTo === undefined) this.#invalid(fact);
   }
 
-  #put(fact: SessionFact, actionWords: readonly string[] = isAction(fact) ? wordsOf(fact.object) : []): void {
+  #put(fact: SessionFact, actionWords = actionWordsOf(fact)): void {
     const saying = { fact, actionWords };
     this.#sayings.add(saying);
     if (isOnBranch(fact)) this.#branches.set(fact.sourceSequence, fact.object);
@@ -642,6 +642,10 @@ interface Saying {
   fact: SessionFact;
   readonly actionWords: readonly string[];
 }
+
+const actionWordsOf = onceForEach((fact: SessionFact): readonly string[] =>
+  isAction(fact) ? wordsOf(fact.object) : [],
+);
 
 /** Sorted by dispatch, so that neighbours in time are found by binary search. */
 type Index = Map<string, Saying[]>;

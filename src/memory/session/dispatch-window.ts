@@ -40,6 +40,8 @@ export class DispatchWindow<Entry extends { readonly sequence: number }, Folded>
   #counted: CountedDispatches;
   /** The readers' view; computed lazily. */
   #current: Folded | undefined;
+  /** Entries folded into the readers' view since somebody read it. */
+  #unread = 0;
 
   constructor(
     fold: DispatchFold<Entry, Folded>,
@@ -76,6 +78,7 @@ export class DispatchWindow<Entry extends { readonly sequence: number }, Folded>
 
   /** Returns everything folded so far, in dispatch order. Read-only. */
   current(): Folded {
+    this.#unread = 0;
     if (this.#current === undefined) {
       this.#current = this.#fold.copy(this.#settledPart);
       for (const entry of this.#recent) this.#fold.apply(this.#current, entry);
@@ -122,11 +125,12 @@ export class DispatchWindow<Entry extends { readonly sequence: number }, Folded>
     return { recent: this.#recent, counted: this.#counted.toJSON() };
   }
 
-  /** Folds a new entry into the readers' view, or invalidates it. */
+  /** Folds a new entry into the readers' view, or invalidates it: so many unread ones cost as much as deriving it again. */
   #show(entry: Entry, at: number): void {
     if (this.#current === undefined) return;
+    this.#unread += 1;
     const isNewest = at === this.#recent.length - 1;
-    if (isNewest && (this.#fold.follows?.(this.#current, entry) ?? true))
+    if (isNewest && this.#unread <= WINDOW_LENGTH && (this.#fold.follows?.(this.#current, entry) ?? true))
       this.#fold.apply(this.#current, entry);
     else this.#current = undefined;
   }

@@ -18,7 +18,7 @@ import { defined, dropOldest, onceForEach } from '../../shared/collections.js';
 import { clipText, quoted } from '../../shared/text.js';
 import { failedIn, sessionFact } from '../facts/fact-extractor.js';
 import { InMemorySessionFactStore, MAX_FACT_BYTES } from '../facts/fact-store.js';
-import type { Answer, RecordedFact } from '../facts/fact-types.js';
+import { type Answer, factId, type SessionFact } from '../facts/fact-types.js';
 import { PastResults } from '../search/past-results.js';
 import { knownAs } from '../search/path-table.js';
 import { tokens } from '../search/tokens.js';
@@ -350,8 +350,9 @@ function emptyMemory(): DispatchMemory {
 }
 
 export function dispatchFold(limits: SessionLimits): DispatchFold<DispatchEntry, DispatchMemory> {
-  // Compaction sorts the facts, so it waits for a quarter more than the limit.
+  // Compaction and eviction sort the facts, so they wait for more than the limit.
   const tolerated = limits.maxFacts + Math.floor(limits.maxFacts / 4);
+  const toleratedLiving = limits.maxFacts + Math.floor(limits.maxFacts / 16);
   return {
     apply(folded, entry) {
       const key = entry.kind === 'recorded' ? entry.result : undefined;
@@ -365,15 +366,12 @@ export function dispatchFold(limits: SessionLimits): DispatchFold<DispatchEntry,
         return;
       }
       folded.counts[entry.role] += 1;
-      const { sequence, at, role, task: taskId, digest } = entry;
-      const history = digest.history && { history: digest.history };
-      const origin = { sequence, at: digest.at ?? at, role, taskId, ...history };
+      const { sequence, at, task: taskId, digest } = entry;
       const ledger = foldLedger(folded.ledgers, entry);
-      const facts = entry.facts.map((fact) => withFirstSummary(fact, entry, ledger));
-      folded.facts.add(facts.map((fact) => sessionFact(fact, origin, entry.event)));
+      folded.facts.add(withFirstSummary(factsIn(entry), entry, ledger));
       if (digest.verdict === 'approved') folded.facts.endStuck(taskId, { sequence, at });
       for (const { id, ...ended } of entry.ends ?? []) folded.facts.end(id, { sequence, at, ended });
-      folded.facts.evict(limits.maxFacts, { sequence, at });
+      if (folded.facts.living() > toleratedLiving) folded.facts.evict(limits.maxFacts, { sequence, at });
       if (folded.facts.size() > tolerated || folded.facts.bytes() > 1.25 * MAX_FACT_BYTES)
         folded.facts.compact(limits.maxFacts);
       addBoardResult(folded.boardResults, entry, digest);
@@ -399,12 +397,18 @@ export function dispatchFold(limits: SessionLimits): DispatchFold<DispatchEntry,
   };
 }
 
+type Recorded = Extract<DispatchEntry, { kind: 'recorded' }>;
+
+/** The facts of a dispatch; cached, as each is folded into the settled part and into the readers' view. */
+const factsIn = onceForEach(({ sequence, at, role, task: taskId, digest, facts, event }: Recorded) => {
+  const history = digest.history && { history: digest.history };
+  const origin = { sequence, at: digest.at ?? at, role, taskId, ...history };
+  return facts.map((fact) => sessionFact(fact, origin, event));
+});
+
 const MAX_LEDGERS = 300;
 
-function foldLedger(
-  ledgers: Map<string, TaskLedger>,
-  entry: Extract<DispatchEntry, { kind: 'recorded' }>,
-): TaskLedger | undefined {
+function foldLedger(ledgers: Map<string, TaskLedger>, entry: Recorded): TaskLedger | undefined {
   const { task } = entry;
   const ledger = foldDispatch(ledgers.get(task), task, entry, entry.digest);
   if (ledger === undefined) return undefined;
@@ -416,15 +420,19 @@ function foldLedger(
 
 /** Keeps the summary of the first try in that of a fix round, which would otherwise replace it for all other tasks. */
 function withFirstSummary(
-  fact: RecordedFact,
-  { sequence, role, task }: Extract<DispatchEntry, { kind: 'recorded' }>,
+  facts: readonly SessionFact[],
+  { sequence, role, task }: Recorded,
   ledger: TaskLedger | undefined,
-): RecordedFact {
+): readonly SessionFact[] {
   const { firstSummary: first, last, tries = [] } = ledger ?? {};
-  const isSummary = fact.relation === kindOf(role).relations.summary && fact.subject === `task:${task}`;
   const isFix = kindOf(role).part === 'work' && tries.length > 1 && last?.sequence === sequence;
-  if (!isSummary || !isFix || first === undefined || first === fact.object) return fact;
-  return { ...fact, object: bothSummaries(first, fact.object) };
+  if (!isFix || first === undefined) return facts;
+  return facts.map((fact) => {
+    const isSummary = fact.relation === kindOf(role).relations.summary && fact.subject === `task:${task}`;
+    if (!isSummary || first === fact.object) return fact;
+    const object = bothSummaries(first, fact.object);
+    return { ...fact, object, id: factId({ ...fact, object }) };
+  });
 }
 
 function bothSummaries(first: string, last: string): string {

@@ -8,7 +8,7 @@ import type {
 import type { DispatchSource, RejectedStore } from '../../engine/ports/dispatch-source.js';
 import type { Clock, Logger } from '../../engine/ports/logger-and-clock.js';
 import type { SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
-import type { SessionActivity, SessionLog, SnapshotStore } from '../../engine/ports/session-log.js';
+import type { SessionLog, SnapshotStore } from '../../engine/ports/session-log.js';
 import type { ConcurrencyLimit } from '../../engine/runtime/pacing.js';
 import type { Shutdown } from '../../engine/runtime/shutdown.js';
 import type { NatsAddress } from '../../nats/connection/nats-access.js';
@@ -37,7 +37,7 @@ export interface Sessions {
 
 /** The parts of a process that handlers of requests about sessions use, each some of them. */
 export interface ToolPorts extends Sessions {
-  readonly log: SessionLog & Pick<SessionActivity, 'newest'>;
+  readonly log: SessionLog;
   readonly projects: Pick<ProjectReader, 'load'>;
   readonly snapshots: Pick<SnapshotStore, 'loadAtOrBefore'>;
   readonly prompts: Pick<NatsPorts['prompts'], 'all'>;

@@ -6,7 +6,7 @@ import type { Token } from '../../contracts/names.js';
 import type { EventOf, SessionEvent, StoredEvent } from '../../contracts/session-events.js';
 import type { SessionReader } from '../../engine/folding/session-folding.js';
 import type { SessionLifecycle } from '../../engine/ports/session-lifecycle.js';
-import type { SessionActivity, SessionLog, SnapshotStore } from '../../engine/ports/session-log.js';
+import type { SessionLog, SnapshotStore } from '../../engine/ports/session-log.js';
 import { evolve } from '../../memory/session/evolve-session.js';
 import { emptyState } from '../../memory/session/session-state.js';
 import { generationOf } from '../../nats/stores/nats-session-lifecycle.js';
@@ -14,7 +14,7 @@ import type { Handler } from '../common/service-shell.js';
 import type { Archiver } from './archive-session.js';
 
 interface ExportOptions {
-  readonly log: Pick<SessionLog, 'read'> & Pick<SessionActivity, 'newest'>;
+  readonly log: Pick<SessionLog, 'read' | 'newest'>;
   readonly snapshots: Pick<SnapshotStore, 'loadAtOrBefore'>;
   readonly maxReplyBytes: () => number;
 }
@@ -85,7 +85,7 @@ function fitting(events: readonly StoredEvent[], most: number): readonly StoredE
 }
 
 interface ImportOptions {
-  readonly log: Pick<SessionLog, 'read' | 'append'> & Pick<SessionActivity, 'newest'>;
+  readonly log: Pick<SessionLog, 'read' | 'append' | 'newest'>;
   readonly lifecycle: Pick<SessionLifecycle, 'forgotten' | 'change'>;
   readonly reader: Pick<SessionReader, 'load'>;
   readonly archiver: Pick<Archiver, 'settle'>;

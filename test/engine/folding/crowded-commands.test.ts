@@ -43,6 +43,7 @@ class CrowdedLog {
   port(): SessionLog {
     const { memory } = this;
     return {
+      newest: (session) => memory.newest(session),
       watch: (session, onEvent) => memory.watch(session, onEvent),
       read: async (session, range) => {
         await this.#turn('read');

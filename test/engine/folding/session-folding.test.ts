@@ -11,14 +11,14 @@ describe('load', () => {
   it('load folds all events while other requests have their turns, and then reads nothing but the tail', async () => {
     const ports = spiedPorts();
     const reader = ports.reader();
-    const first = await ports.append(DEMO, ...upTo(20));
+    const first = await ports.append(DEMO, ...upTo(40));
     const turn = vi.fn();
     setImmediate(turn);
-    expect(await reader.load(DEMO)).toMatchObject({ replayed: 20, folded: { state: { sequence: first } } });
+    expect(await reader.load(DEMO)).toMatchObject({ replayed: 40, folded: { state: { sequence: first } } });
     expect(turn).toHaveBeenCalled();
-    const second = await ports.append(DEMO, 21, 22);
+    const second = await ports.append(DEMO, 41, 42);
     expect(await reader.load(DEMO)).toMatchObject({ replayed: 2, folded: { state: { sequence: second } } });
-    expect(await reader.load(DEMO)).toMatchObject({ replayed: 0, folded: { sinceSnapshot: 22 } });
+    expect(await reader.load(DEMO)).toMatchObject({ replayed: 0, folded: { sinceSnapshot: 42 } });
     expect(ports.log.read.mock.calls.map(([, range]) => range)).toEqual([
       { after: 0, limit: 256 },
       { after: first, limit: 256 },
@@ -31,7 +31,7 @@ describe('load', () => {
     const ports = spiedPorts();
     await ports.append(DEMO, ...upTo(110));
     for (const [others, pauses] of [
-      [0, 13],
+      [0, 3],
       [1, 2],
     ]) {
       const reader = ports.reader();
@@ -93,6 +93,21 @@ describe('load, asked for by many at once', () => {
     expect(await early).toBe(false);
     expect(await Promise.all(late)).toEqual(late.map(() => true));
     expect(ports.log.read).toHaveBeenCalledTimes(2);
+  });
+
+  it('load ends with what was stored when it was called, while more than it reads at a time keeps coming', async () => {
+    const ports = spiedPorts();
+    let dispatch = 0;
+    const store = (count: number) => ports.append(DEMO, ...Array.from({ length: count }, () => ++dispatch));
+    const before = await store(600);
+    ports.log.read.mockImplementation(async (...args) => {
+      const read = await ports.kept.log.read(...args);
+      await store(300);
+      return read;
+    });
+    const { folded, replayed } = await ports.reader().load(DEMO);
+    expect(folded.state.sequence).toBeGreaterThanOrEqual(before);
+    expect(replayed).toBeLessThan(1200);
   });
 
   it('load passes a fault to those who waited for that read, and to no later caller', async () => {

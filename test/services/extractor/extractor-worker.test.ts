@@ -32,6 +32,7 @@ async function extractorOn(failing: { put?: number; append?: number; downMs?: nu
       source,
       log: {
         read: (...args) => log.read(...args),
+        newest: (...args) => log.newest(...args),
         newestResults: (...args) => log.newestResults(...args),
         watch: (...args) => log.watch(...args),
         append(...args) {
@@ -130,6 +131,7 @@ describe('an extractor that stops', () => {
     const log = new MemorySessionLog();
     let finish = () => {};
     const hanging: SessionLog & NewestResults = {
+      newest: (...args) => log.newest(...args),
       newestResults: (...args) => log.newestResults(...args),
       read: (...args) => log.read(...args),
       watch: (...args) => log.watch(...args),

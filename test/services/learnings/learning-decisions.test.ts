@@ -23,6 +23,7 @@ function worker(
   const log: LearningLog = {
     append,
     read: (project, range) => ports.learnings.read(project, range),
+    newest: (project) => ports.learnings.newest(project),
     watch: (project, onEvent) => ports.learnings.watch(project, onEvent),
     projects: () => ports.learnings.projects(),
   };

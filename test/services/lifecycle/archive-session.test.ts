@@ -60,6 +60,7 @@ function startProcess({ log, snapshots, lifecycle }: Stores, killedAt = Number.P
   };
   const mortal = {
     read: log.read.bind(log),
+    newest: log.newest.bind(log),
     watch: log.watch.bind(log),
     append: steps((...args: Parameters<typeof log.append>) => log.append(...args)),
     removeBefore: steps((...args: Parameters<typeof log.removeBefore>) => log.removeBefore(...args)),

@@ -57,6 +57,7 @@ export async function cleanRun(
   const failing: SessionLog & NewestResults = {
     newestResults: (session) => log.newestResults(session),
     read: (session, range) => log.read(session, range),
+    newest: (session) => log.newest(session),
     watch: (session, onEvent) => log.watch(session, onEvent),
     append(session, event, options) {
       const givenUp = event.type === 'fact.recorded' && exhausted.has(event.data.dispatch.sequence);

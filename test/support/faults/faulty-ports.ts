@@ -48,6 +48,7 @@ export class FaultyNetwork {
       newestResults: (session) => this.#read(life, () => log.newestResults(session)),
       append: (session, event, options) => this.#write(life, () => log.append(session, event, options)),
       read: (session, range) => this.#read(life, () => log.read(session, range)),
+      newest: (session) => this.#read(life, () => log.newest(session)),
       watch: (session, onEvent) => log.watch(session, onEvent),
     };
   }
