@@ -1,8 +1,7 @@
 import { ThroughlineError } from '../../contracts/errors.js';
 import type { Token } from '../../contracts/names.js';
-import { withinDeadline } from '../../shared/deadlines.js';
 import type { SessionLog } from '../ports/session-log.js';
-import { Backoff, ConcurrencyLimit } from '../runtime/pacing.js';
+import { Backoff, ConcurrencyLimit, pause } from '../runtime/pacing.js';
 import type { LoadedSession, SessionReader } from './session-folding.js';
 
 /** An announced event may become readable a moment later. */
@@ -26,9 +25,10 @@ export async function caughtUp(
   let loaded = await reader.load(session);
   if (loaded.folded.state.dispatches.has(dispatch)) return loaded;
   return waiters.run(`session ${session}`, async () => {
-    const pause = new Backoff(FIRST_WAIT_MS, LONGEST_WAIT_MS);
+    const waits = new Backoff(FIRST_WAIT_MS, LONGEST_WAIT_MS);
     let { replayed } = loaded;
-    const announced = announcements(log, session);
+    let announced = new AbortController();
+    const unwatch = log.watch(session, () => announced.abort());
     try {
       for (;;) {
         // Again after the subscription, so that no event falls in between.
@@ -37,37 +37,15 @@ export async function caughtUp(
         if (loaded.folded.state.dispatches.has(dispatch)) return { ...loaded, replayed };
         const left = deadline - performance.now();
         if (left <= 0) throw notCaughtUp(loaded.folded.state, dispatch, timeoutMs);
-        if (await announced.next(Math.min(left, pause.take()))) pause.reset();
+        await pause(Math.min(left, waits.take()), announced.signal);
+        if (!announced.signal.aborted) continue;
+        waits.reset();
+        announced = new AbortController();
       }
     } finally {
-      announced.close();
+      unwatch();
     }
   });
-}
-
-function announcements(log: SessionLog, session: Token) {
-  let pending = false;
-  let wake: (() => void) | undefined;
-  const unwatch = log.watch(session, () => {
-    pending = true;
-    wake?.();
-  });
-  return {
-    close: unwatch,
-    /** Waits at most `ms` for an announcement; resolves to `false` if there was none. */
-    async next(ms: number): Promise<boolean> {
-      if (!pending) {
-        const woken = new Promise<void>((resolve) => {
-          wake = resolve;
-        });
-        await withinDeadline(ms, woken);
-        wake = undefined;
-      }
-      const announced = pending;
-      pending = false;
-      return announced;
-    },
-  };
 }
 
 function notCaughtUp(state: LoadedSession['folded']['state'], dispatch: number, timeoutMs: number) {

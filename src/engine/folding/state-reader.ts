@@ -196,7 +196,7 @@ export class StateReader<State extends Sequenced, Event extends { readonly type:
     const cached = kept?.generation === generation ? kept : undefined;
     const snapshot = cached === undefined ? await snapshots.load(key) : undefined;
     const folded = cached ?? (await this.#start(key, snapshot, generation));
-    // Whoever waits sees what was stored before it asked, however much is stored meanwhile.
+    // A caller gets what was stored before its call, however much is stored meanwhile.
     let end: number | undefined;
     for (let replayed = 0; ; ) {
       const range = { after: folded.state.sequence, limit: MOST_IN_READ };

@@ -404,7 +404,8 @@ export class InMemorySessionFactStore {
 
   /** Ends statements beyond the limit, oldest first: follow-ups, then what agents found and noted; rules and people's words stay. */
   evict(limit: number, by: Pick<DispatchOrigin, 'sequence' | 'at'>): void {
-    if (this.#living <= limit) return;
+    // It sorts the facts, so it waits for a sixteenth more than the limit.
+    if (this.#living <= limit + Math.floor(limit / 16)) return;
     const ended = { by: `the limit of ${limit} statements`, how: 'evicted' as const };
     const mayEnd = inOrder(this.#sayings).filter(
       ({ fact: { ref, validTo, restored, origin, sourceSequence: from } }) =>

@@ -40,7 +40,7 @@ export class DispatchWindow<Entry extends { readonly sequence: number }, Folded>
   #counted: CountedDispatches;
   /** The readers' view; computed lazily. */
   #current: Folded | undefined;
-  /** Entries folded into the readers' view since somebody read it. */
+  /** Entries folded into the readers' view since it was last read. */
   #unread = 0;
 
   constructor(

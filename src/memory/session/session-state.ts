@@ -350,9 +350,8 @@ function emptyMemory(): DispatchMemory {
 }
 
 export function dispatchFold(limits: SessionLimits): DispatchFold<DispatchEntry, DispatchMemory> {
-  // Compaction and eviction sort the facts, so they wait for more than the limit.
+  // Compaction sorts the facts, so it waits for a quarter more than the limit.
   const tolerated = limits.maxFacts + Math.floor(limits.maxFacts / 4);
-  const toleratedLiving = limits.maxFacts + Math.floor(limits.maxFacts / 16);
   return {
     apply(folded, entry) {
       const key = entry.kind === 'recorded' ? entry.result : undefined;
@@ -371,7 +370,7 @@ export function dispatchFold(limits: SessionLimits): DispatchFold<DispatchEntry,
       folded.facts.add(withFirstSummary(factsIn(entry), entry, ledger));
       if (digest.verdict === 'approved') folded.facts.endStuck(taskId, { sequence, at });
       for (const { id, ...ended } of entry.ends ?? []) folded.facts.end(id, { sequence, at, ended });
-      if (folded.facts.living() > toleratedLiving) folded.facts.evict(limits.maxFacts, { sequence, at });
+      folded.facts.evict(limits.maxFacts, { sequence, at });
       if (folded.facts.size() > tolerated || folded.facts.bytes() > 1.25 * MAX_FACT_BYTES)
         folded.facts.compact(limits.maxFacts);
       addBoardResult(folded.boardResults, entry, digest);
