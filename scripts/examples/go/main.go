@@ -37,7 +37,7 @@ func main() {
 	// The text as the model returned it: Throughline finds the result in it, and repairs it.
 	dispatch := publish(nc, "implementer", work(nc, first.Messages))
 	result := ask[facts](nc, "tool.dispatch-show", object{"dispatch": dispatch})
-	fmt.Printf("dispatch %d: %s, %d facts\n", dispatch, result.Status, len(result.Facts))
+	fmt.Printf("result %d: %s, %d facts\n", dispatch, result.Status, len(result.Facts))
 	review := object{"taskId": task.ID, "taskPrompt": task.Content, "role": "reviewer", "after": dispatch}
 	fmt.Println(ask[prompt](nc, "prompt.compile", review).Prompt)
 }

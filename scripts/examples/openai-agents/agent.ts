@@ -48,7 +48,7 @@ async function round() {
   // client tries again, under one id: it counts once.
   const { sequence, result } = await session.publish('implementer', finalOutput, { wait: true });
   const facts = result.status === 'recorded' ? result.facts.length : 0;
-  console.log(`dispatch ${sequence}: ${result.status}, ${facts} facts`);
+  console.log(`result ${sequence}: ${result.status}, ${facts} facts`);
   const next = await session.compile({ ...about, role: 'reviewer', after: sequence });
   console.log(next.prompt);
 }

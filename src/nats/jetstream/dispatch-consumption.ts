@@ -7,7 +7,7 @@ import { withinDeadline } from '../../shared/deadlines.js';
 import {
   maxPayload,
   newInbox,
-  onReconnect,
+  onConnectionState,
   type ResilientSubscription,
   subscribeResiliently,
 } from '../connection/connect-nats.js';
@@ -37,6 +37,8 @@ const BATCH = 500;
 const ENVELOPE_BYTES = 16 * 1024;
 const MAX_BYTES_IN_HAND = 32 * 1024 * 1024;
 const FIRST_PAUSE_MS = 100;
+/** After a reconnect, messages are requested one request at a time: two answers may be what the connection was cut off for. */
+const SLOW_START_MS = 5000;
 /** Longest wait for messages in flight; a lost server sends none. */
 const DRAIN_MS = 1000;
 
@@ -45,6 +47,7 @@ export class NatsConsumption implements DispatchConsumption {
   readonly #closing = new AbortController();
   #bytesInHand = 0;
   #isRecreating = false;
+  #reconnectedAt = Number.NEGATIVE_INFINITY;
   #pullers: readonly Puller[] = [];
   readonly #watch: NodeJS.Timeout;
   readonly #unwatch: () => void;
@@ -54,7 +57,13 @@ export class NatsConsumption implements DispatchConsumption {
     this.#options = options;
     this.#begin();
     this.#watch = setInterval(() => this.#checkHeartbeats(), HEARTBEAT_MS);
-    this.#unwatch = onReconnect(options.connection, () => this.#beginSlowly());
+    this.#unwatch = onConnectionState(options.connection, (isConnected) => {
+      // The server answers earlier requests as well, if the client listens for their answers again.
+      for (const puller of this.#pullers) puller.close();
+      if (!isConnected) return;
+      this.#reconnectedAt = performance.now();
+      this.#begin();
+    });
   }
 
   async close(): Promise<void> {
@@ -67,6 +76,7 @@ export class NatsConsumption implements DispatchConsumption {
     for (const puller of this.#pullers) puller.close();
   }
 
+  /** Slow start with one message: a slow consumer would be disconnected again and again. */
   #begin(): void {
     const { connection, stream, consumer, hasCapacity } = this.#options;
     const batch = Math.min(BATCH, this.#options.batch);
@@ -93,12 +103,6 @@ export class NatsConsumption implements DispatchConsumption {
     this.#pullers[0]?.pull();
   }
 
-  /** Slow start: one puller asks for one message, until it is settled; a slow consumer would be disconnected again and again. */
-  #beginSlowly(): void {
-    for (const puller of this.#pullers) puller.reset();
-    this.#pullers[0]?.pull();
-  }
-
   #deliver(message: Msg): void {
     const by = DELIVERED.exec(message.reply ?? '');
     if (by === null) return;
@@ -109,7 +113,8 @@ export class NatsConsumption implements DispatchConsumption {
 
   readonly #settled = ({ body }: NatsDelivery): void => {
     this.#bytesInHand -= body.length;
-    for (const puller of this.#pullers) puller.pull();
+    const isStarting = performance.now() - this.#reconnectedAt < SLOW_START_MS;
+    for (const puller of this.#pullers.slice(0, isStarting ? 1 : undefined)) puller.pull();
   };
 
   /** Detects a consumer that vanished with its stream, or a request lost with its node: neither is reported. */
@@ -155,7 +160,7 @@ export class NatsConsumption implements DispatchConsumption {
  * server buffers for a connection, which it closes, and the same messages are redelivered forever.
  */
 interface PullerOptions extends Pick<ConsumptionOptions, 'connection' | 'stream' | 'consumer' | 'batch'> {
-  /** Messages of the first request, also after a reconnect; then doubled each time (slow start). */
+  /** Messages of the first request; then doubled each time (slow start). */
   readonly firstBatch: number;
   /** Returns the bytes of the next request: at least the server's largest message. */
   readonly maxBytes: () => number;
@@ -233,12 +238,6 @@ export class Puller {
   renew(): void {
     this.#left = 0;
     this.pull();
-  }
-
-  /** Forgets a request that was lost with its connection, and restarts slowly. */
-  reset(): void {
-    this.#left = 0;
-    this.#batch = this.#options.firstBatch;
   }
 
   isSilent(): boolean {

@@ -2,6 +2,7 @@ import { headers } from 'nats';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { DISPATCH_STREAM, EXTRACTOR_CONSUMER } from '../../../src/contracts/names.js';
 import type { DispatchDelivery } from '../../../src/engine/ports/dispatch-source.js';
+import { onReconnect } from '../../../src/nats/connection/connect-nats.js';
 import { bytes, type OpenedNats, openPorts, startNatsPorts } from '../../engine/ports/opened.js';
 import { startFaultyServer } from '../../support/faults/server.js';
 import { soon } from '../../support/soon.js';
@@ -109,4 +110,31 @@ it('a consumption goes on after undelivered messages came to where it listens', 
   await soon(() => expect(delivered).toContain(sequence));
   await consumption.close();
   await forger.close();
+});
+
+it('a consumption that reconnects makes one request at a time, and listens to none that it made before', async () => {
+  const other = await openPorts(nats.server.url);
+  const inboxes = new Set<string>();
+  other.connection.subscribe(`$JS.API.CONSUMER.MSG.NEXT.${DISPATCH_STREAM}.${EXTRACTOR_CONSUMER}`, {
+    callback: (_, { reply = '' }) => inboxes.add(reply.replace(/\.\d+$/, '')),
+  });
+  await other.connection.flush();
+  const delivered: number[] = [];
+  const consumption = await nats.source.consume((delivery) => {
+    delivered.push(delivery.sequence);
+    delivery.ack();
+  });
+  await other.source.publish(SUBJECT, bytes('x'));
+  await soon(() => expect(inboxes.size).toBe(2));
+  const reconnected = new Promise<void>((resolve) => onReconnect(nats.connection, resolve));
+  await nats.connection.reconnect();
+  await reconnected;
+  await soon(() => expect(inboxes.size).toBe(3));
+  for (const text of ['y', 'z']) await other.source.publish(SUBJECT, bytes(text));
+  await soon(() => expect(delivered).toEqual([1, 2, 3]));
+  await nats.connection.flush();
+  await other.connection.flush();
+  expect(inboxes.size).toBe(3);
+  await consumption.close();
+  await other.close();
 });
