@@ -28,7 +28,7 @@ const MOST_A_TURN = 128;
 const TURN_MS = 2;
 const LOOK_EVERY = 8;
 /** Dispatches in work while a caller waits: the answers to all of them may come before its own. */
-const MOST_BESIDE = 32;
+const MOST_BESIDE = 8;
 /** Interval of the warnings during shutdown, and the number of sessions that one names. */
 const WAITS_MS = 5000;
 const MOST_NAMED = 10;
