@@ -330,6 +330,29 @@ describe('templates', () => {
 });
 
 describe('an agent’s iterations, on the command line only', () => {
+  it('the commands work as the specification writes them, with --name', async () => {
+    const name = newSession('spec');
+    await run('inbox', 'add', 'Look here', '-s', name);
+    for (const words of [
+      'task-add --content "Write the lexer"',
+      'task-add --content "Write the parser"',
+      'task-status --id TAS-1 --status in_progress',
+      'task-priority --id TAS-1 --priority 1',
+      'task-depends --id TAS-2 --depends-on TAS-1',
+      'task-next',
+      'note-add --content "It is slow" --type tip',
+      'inbox-mark-read --id MSG-1',
+      'iteration-summary --summary "Half of it"',
+      'task-status --id TAS-1 --status completed',
+      'task-status --id TAS-2 --status cancelled',
+      'session-complete',
+    ]) {
+      const [command = '', ...options] = wordsOf(words);
+      await run('tool', command, '--name', name, ...options);
+    }
+    expect(await run('status', name)).toMatch(/^\S+ {2}completed /);
+  });
+
   it('the commands of the workflow in a prompt work in their order, until the session is complete', async () => {
     session = newSession('workflow');
     await tool('session-open', '--goal', 'A parser');
