@@ -91,7 +91,8 @@ async function withNearSession({ config }: Cli, error: unknown, { tools }: Throu
     return new ThroughlineError('not_found', `session ${name} is connected; nothing stored yet`);
   if (/^tas-\d+$/i.test(name))
     return noSuchSession(name, `for a task, use "throughline status --task ${name}"`);
-  const near = nearestName(name, await newestSessions(tools));
+  const names = await newestSessions(tools);
+  const near = nearestName(name, names) ?? names.find((other) => other.startsWith(name));
   return near === undefined ? undefined : noSuchSession(name, `did you mean ${near}?`);
 }
 

@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readSync } from 'node:fs';
 import nodeModule from 'node:module';
@@ -6,7 +7,7 @@ import { withoutPrivate } from '../agents/hooks/hook-call.js';
 import { logHook } from '../agents/hooks/hook-state.js';
 import { HOOK_CLIENTS, hookClient } from '../agents/hooks/hook-table.js';
 import { type HookPlace, runHook } from '../agents/hooks/run-hook.js';
-import { spoolOf } from '../agents/hooks/spool.js';
+import { spoolCounts, spoolOf } from '../agents/hooks/spool.js';
 import { type Config, givenVariables, loadConfig, stateDirOf } from '../config/config.js';
 import { pausedFolder } from '../config/connected-projects.js';
 import { personName } from '../config/person-name.js';
@@ -109,6 +110,10 @@ export async function hook(name: string, { nats, within }: HookOptions = {}): Pr
   let lateAnswer: ((why: string) => string) | undefined;
   const giveUp = () => {
     if (!isRecorded) keepRaw(input.soFar());
+    const send = ['result', 'unsent', '--send', spool.installation, ...(nats ? ['--nats', nats] : [])];
+    // The next hook may never come.
+    if (spoolCounts(stateDir).length > 0)
+      spawn(process.execPath, [process.argv[1] ?? '', ...send], { detached: true, stdio: 'ignore' }).unref();
     const why = `not done within ${withinMs} ms`;
     give(`${why}: gave up`, lateAnswer?.(`${why}: "throughline doctor" says why`));
   };

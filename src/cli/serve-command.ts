@@ -59,7 +59,6 @@ export function serveCommand(program: Command): void {
   addInspectorOptions(command, 'none; 4280 or the next free one with "--only inspector"');
 }
 
-/** Any option of the inspector asks for it. */
 function servedBy(options: ServeOptions): readonly Served[] {
   const { only = SERVICES, inspectorPort, inspectorHost, inspectorName, inspectorRole } = options;
   const asks = inspectorPort ?? inspectorHost ?? inspectorName ?? inspectorRole;

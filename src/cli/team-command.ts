@@ -307,10 +307,10 @@ async function joining(
 
 function fromInvitation(invitation: Invitation, url: string | undefined, ca: string | undefined): Joining {
   const { name, seed, by } = invitation;
-  const isPrivate = invitation.url.startsWith('tls:');
+  const isTls = invitation.url.startsWith('tls:');
   return {
     // A server behind a changed address must not be asked without TLS.
-    url: url === undefined ? invitation.url : isPrivate ? url.replace(/^nats:/, 'tls:') : url,
+    url: url === undefined ? invitation.url : isTls ? url.replace(/^(nats:\/\/)?(?!tls:)/i, 'tls://') : url,
     ...{ as: name, by, seed, ca: ca ?? invitation.ca },
     access: { inboxPrefix: inboxOf(name) },
   };

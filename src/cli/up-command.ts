@@ -198,8 +198,9 @@ async function tellFound(cli: Cli, options: UpOptions, up: RunningUp): Promise<v
   // Refused where it hangs.
   await withConnection(there, async () => {});
   tellServer(up);
+  const down = options.store === undefined ? 'down' : `down --store ${storeDir}`;
   if (options.port !== undefined && options.port !== Number(port))
-    note('-- it keeps its port: "throughline down" ends it, or --store starts a separate one');
+    note(`-- it keeps its port: "throughline ${down}" ends it, or --store starts a separate one`);
   const use = options.store === undefined ? ': this project uses it' : '';
   note(`-- already running on ${port}, process ${pid}${use}`);
 }

@@ -171,8 +171,8 @@ const CONVERSATION = /^([a-z]+)-[0-9a-f]{6}$/;
 const GONE = /\b(?:renamed|moved|deleted|removed) (?:[^\s,]+, ){0,3}$/i;
 
 /**
- * Returns where a fact comes from: what it replaced, its id, who said it, its task with the commit, and the day. Only its id and the
- * day, if it is to be brief. A file that it names and that is gone comes last.
+ * Returns where a fact comes from: what it replaced, its id, who said it, its task with the commit, and the day. Only its id,
+ * who said it and the day, if it is to be brief. A file that it names and that is gone comes last.
  */
 export function referenceOf(fact: SessionFact, context: NoteContext, isBrief = false): string {
   const { ref, sourceTaskId: task, validFrom, scope } = fact;
@@ -189,7 +189,7 @@ export function referenceOf(fact: SessionFact, context: NoteContext, isBrief = f
   const on = branch === undefined ? [] : [`on ${quoted(branch).replace(/[[\]]/g, '')}`];
   const where =
     scope === undefined ? [] : [quoted(Object.values(scope).flat().join(' ')).replace(/[[\]]/g, '')];
-  if (isBrief && ref !== undefined) return ` [${[ref, ...where, ...on, end].join(', ')}]`;
+  if (isBrief && ref !== undefined) return ` [${[ref, ...speaker(fact), ...where, ...on, end].join(', ')}]`;
   // What it replaced is said, so that nobody goes back to it unknowingly.
   const instead = before && ` (replaces: ${clipText(quoted(before.object), MAX_REPLACED)})`;
   const from = [

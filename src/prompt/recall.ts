@@ -134,7 +134,7 @@ function searchFacts(
     if (candidate === undefined) return;
     candidate.score += score;
     candidate.matched.push(word);
-    candidate.isFound ||= isTelling(word);
+    candidate.isFound ||= isTelling(word) || words.length === 1;
     count(entry.fact.sourceTaskId, word, times);
   });
   const tasks = new WordIndex<TaskText>();

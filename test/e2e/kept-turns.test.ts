@@ -128,6 +128,14 @@ describe('a turn that ends while the server does not run', () => {
     expect(counts()).toEqual([]);
   });
 
+  it('a turn whose hook had no time is sent soon, without another hook', async () => {
+    const { up, hook, counts, decided } = await user();
+    await up();
+    await hook(STOP, '50');
+    await decided();
+    await soon(() => expect(counts()).toEqual([]));
+  });
+
   it('200 turns for a server of others are sent once and in order when it is back at another address with a key', async () => {
     const bob = await user();
     const ann = await user();

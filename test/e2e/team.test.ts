@@ -250,14 +250,17 @@ it('a server that is away is named with the last start, and joined again at its 
   const port = String(await freePort('127.0.0.1'));
   await bob.run(['up', '--detach', '--no-inspector', '--port', port, '--listen', '127.0.0.1', ...TLS]);
   const moved = url.replace(/\d+$/, port);
-  expect((await ann.run(['team', 'join', moved, '--project'])).stdout).toBe(
-    `throughline team joined ${moved} as ann\n`,
-  );
+  for (const named of [moved, moved.replace('tls://', ''), moved.replace('tls:', 'nats:')])
+    expect((await ann.run(['team', 'join', named, '--project'])).stdout).toBe(
+      `throughline team joined ${moved} as ann\n`,
+    );
   expect((await ann.run(['doctor'])).stdout).toContain('named by "throughline team join --project", as ann');
+  await begin(ann);
   // A server without TLS in its place is sent nothing.
   await bob.run(['down']);
   await bob.run(['up', '--detach', '--no-inspector', '--port', port, '--listen', '127.0.0.1', '--no-tls']);
   expect((await ann.run(['status'])).stderr).toMatch(/it offers none: check the address/);
+  expect(await begin(ann)).toMatch(/as of \d\d:\d\d, .*it offers none.*The lexer is a table/);
 });
 
 it('what waits for a server of others follows an account of it to another address and with other credentials', async () => {

@@ -63,7 +63,7 @@ export async function runHook(
     log(`${codeOf(error)}: ${messageOf(error)}`);
     if (!isStart) return '';
     if (codeOf(error) === 'not_connected') return written(call, client, ASK_TO_CONNECT, log);
-    if (codeOf(error) !== 'unavailable') session = undefined;
+    if (!['unavailable', 'tls_failed'].includes(codeOf(error))) session = undefined;
     return REFUSING.has(codeOf(error)) ? unreachable(oneLine(messageOf(error))) : '';
   }
 }

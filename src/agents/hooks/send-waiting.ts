@@ -128,5 +128,5 @@ export async function caughtUp<Reply>(
 
 /** The server takes nothing now, and may the next time. */
 export const UNREACHABLE: ReadonlySet<string> = new Set([
-  ...['unavailable', 'rate_limited', 'auth_failed', 'not_caught_up', 'store_full'],
+  ...['unavailable', 'tls_failed', 'rate_limited', 'auth_failed', 'not_caught_up', 'store_full'],
 ]);

@@ -57,7 +57,6 @@ export class PastResults {
   /** By path number; 0 or absent for an unknown path. */
   uses: number[] = [];
   last: number[] = [];
-  /** Number of results ever added. */
   total = 0;
   fileCount = 0;
   #liveWords = 0;

@@ -187,7 +187,6 @@ function changed(task: Task, event: Exclude<TaskEvent, EventOf<'task.added' | 't
   }
 }
 
-/** The author goes with the text. */
 function withText({ by: _, ...task }: Task, { content, by }: EventOf<'task.content'>['data']): Task {
   return { ...task, content, ...defined({ by }) };
 }

@@ -192,7 +192,11 @@ export function connectFault(cause: unknown, url: string, joined?: { readonly as
       joined === undefined
         ? 'check NATS_CA, NATS_CERT, NATS_KEY and THROUGHLINE_TLS_FIRST'
         : `${again} --ca FILE" names the authority of its certificate, which an invitation holds, too`;
-    const fix = code === NO_TLS ? 'it offers none: check the address' : authority;
+    const isOther = code === 'ERR_TLS_CERT_ALTNAME_INVALID';
+    const names = isOther
+      ? 'name the server as its certificate does, or give it one for this name'
+      : authority;
+    const fix = code === NO_TLS ? 'it offers none: check the address' : names;
     const message = `no TLS with the NATS server at ${url} (${code}: ${text}): ${fix}`;
     return new ThroughlineError('tls_failed', message, { cause });
   }

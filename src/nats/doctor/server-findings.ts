@@ -16,7 +16,6 @@ import {
 import { AckedPublisher } from '../jetstream/acked-publisher.js';
 import { probeGone, stuckStreams } from '../jetstream/list-streams.js';
 
-/** One finding of the doctor. */
 export interface Finding {
   /** The name of the check, as the doctor prints it. */
   readonly check: string;
