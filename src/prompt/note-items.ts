@@ -189,7 +189,8 @@ export function referenceOf(fact: SessionFact, context: NoteContext, isBrief = f
   const on = branch === undefined ? [] : [`on ${quoted(branch).replace(/[[\]]/g, '')}`];
   const where =
     scope === undefined ? [] : [quoted(Object.values(scope).flat().join(' ')).replace(/[[\]]/g, '')];
-  if (isBrief && ref !== undefined) return ` [${[ref, ...speaker(fact), ...where, ...on, end].join(', ')}]`;
+  if (isBrief && ref !== undefined)
+    return ` [${[ref, ...(fact.by === undefined ? [] : speaker(fact)), ...where, ...on, end].join(', ')}]`;
   // What it replaced is said, so that nobody goes back to it unknowingly.
   const instead = before && ` (replaces: ${clipText(quoted(before.object), MAX_REPLACED)})`;
   const from = [

@@ -43,7 +43,6 @@ export function Need(props: {
   /** The session or the task in question. */
   readonly of?: ComponentChildren;
   readonly text: ComponentChildren;
-  /** Beside the text. */
   readonly action?: ComponentChildren;
   readonly children?: ComponentChildren;
 }) {
