@@ -43,10 +43,7 @@ export function taskCommand(program: Command): void {
       fields: { remove: z.literal(true).optional().describe('stop waiting for these tasks') },
     },
     'tool.task-undepends': false,
-    'tool.task-delete': {
-      sets: { undo: false },
-      remark: restorable,
-    },
+    'tool.task-delete': { sets: { undo: false }, remark: restorable },
   });
   addMove(task);
   addRequest(task, 'tool.task-status', {

@@ -112,7 +112,7 @@ export async function hook(name: string, { nats, within }: HookOptions = {}): Pr
     if (!isRecorded) keepRaw(input.soFar());
     const send = ['result', 'unsent', '--send', spool.installation, ...(nats ? ['--nats', nats] : [])];
     // The next hook may never come.
-    if (spoolCounts(stateDir).length > 0)
+    if (spoolCounts(stateDir).some((row) => row.installation === spool.installation))
       spawn(process.execPath, [process.argv[1] ?? '', ...send], { detached: true, stdio: 'ignore' }).unref();
     const why = `not done within ${withinMs} ms`;
     give(`${why}: gave up`, lateAnswer?.(`${why}: "throughline doctor" says why`));

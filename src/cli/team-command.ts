@@ -297,20 +297,23 @@ async function joining(
       const [seed, before] = [nkey, authorities].map((file) => file && readFileSync(file, 'utf8').trim());
       const invitation = { ...{ name, by, url: known.url }, seed: seed ?? '', ca: before };
       return await proven(fromInvitation(invitation, url, ca));
-    } catch {
+    } catch (error) {
       // It is another one, or its key was replaced.
+      fault = error;
     }
   const pasted = await secretAnswer('Invitation (tli_…): ');
   if (pasted === '') throw fault ?? usageError('name the server, or give the invitation on standard input');
   return proven(fromInvitation(readInvitation(pasted), url, ca));
 }
 
+const NO_TLS = /^(?:nats:\/\/|(?!\w+:\/\/))/i;
+
 function fromInvitation(invitation: Invitation, url: string | undefined, ca: string | undefined): Joining {
   const { name, seed, by } = invitation;
   const isTls = invitation.url.startsWith('tls:');
   return {
     // A server behind a changed address must not be asked without TLS.
-    url: url === undefined ? invitation.url : isTls ? url.replace(/^(nats:\/\/)?(?!tls:)/i, 'tls://') : url,
+    url: url === undefined ? invitation.url : isTls ? url.replace(NO_TLS, 'tls://') : url,
     ...{ as: name, by, seed, ca: ca ?? invitation.ca },
     access: { inboxPrefix: inboxOf(name) },
   };

@@ -29,6 +29,7 @@ export function addUnsent(result: Command): void {
       const stateDir = stateDirOf(cli.config.env);
       const named = send ?? rm;
       const counts = spoolCounts(stateDir);
+      if (send !== undefined && rm !== undefined) throw usageError('--send and --rm: give one of them');
       if (named !== undefined && !counts.some(({ installation }) => installation === named))
         throw usageError(`nothing waits for ${named}: "throughline result unsent" lists the installations`);
       if (rm !== undefined) removeSpool(stateDir, rm);

@@ -198,10 +198,10 @@ async function tellFound(cli: Cli, options: UpOptions, up: RunningUp): Promise<v
   // Refused where it hangs.
   await withConnection(there, async () => {});
   tellServer(up);
-  const down = options.store === undefined ? 'down' : `down --store ${storeDir}`;
+  const [down, use] =
+    options.store === undefined ? ['down', ': this project uses it'] : [`down --store ${storeDir}`, ''];
   if (options.port !== undefined && options.port !== Number(port))
     note(`-- it keeps its port: "throughline ${down}" ends it, or --store starts a separate one`);
-  const use = options.store === undefined ? ': this project uses it' : '';
   note(`-- already running on ${port}, process ${pid}${use}`);
 }
 

@@ -30,10 +30,7 @@ export const person = z.literal(true).optional().describe('A person does, and no
 export const decides = z.literal(true).describe('A person decides it, and not an agent or a program.');
 
 /** Who speaks: without `person` the name is what an agent or a program claims. */
-export const speaker = (does: string) => ({
-  by: text(128).optional().describe(`Who ${does}.`),
-  person,
-});
+export const speaker = (does: string) => ({ by: text(128).optional().describe(`Who ${does}.`), person });
 
 export const flag = z.boolean().default(false);
 export const cursor = text(400).optional().describe('Cursor of the page: next of the previous page.');

@@ -85,7 +85,7 @@ describe('up --detach', () => {
       code: 0,
       stdout: first.stdout,
       stderr: expect.stringMatching(
-        `^-- it keeps its port: .*\n-- already running on \\d+, process ${processes[0]}\n$`,
+        `^-- it keeps its port: "throughline down --store ${store}" ends it, .*\n-- already running on \\d+, process ${processes[0]}\n$`,
       ),
     });
     expect(await processesOn(store)).toEqual(processes);

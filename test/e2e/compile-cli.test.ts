@@ -114,9 +114,16 @@ describe('throughline prompt', () => {
   it('a session that does not exist is named with one of a similar name', async () => {
     const session = newSession('similar');
     await up.cli(['task', 'add', 'Write the parser', '-s', session]);
-    const { code, stderr } = await up.cli(['facts', '-s', session.replace('similar', 'simlar')]);
-    expect(code).toBe(3);
-    expect(stderr).toContain(`did you mean ${session}?`);
+    const named = `beginning-of-${session}`;
+    await up.cli(['task', 'add', 'Write the parser', '-s', named]);
+    for (const [given, meant] of [
+      [session.replace('similar', 'simlar'), session],
+      ['beginning-of', named],
+    ] as const) {
+      const { code, stderr } = await up.cli(['facts', '-s', given]);
+      expect(code).toBe(3);
+      expect(stderr).toContain(`did you mean ${meant}?`);
+    }
   });
 
   it('a session that does not exist is named before a task without a text', async () => {

@@ -200,6 +200,8 @@ describe('a turn that ends while the server does not run', () => {
     expect(stdout).toBe(`named:${gone}  1 item to send\n`);
     expect(await status()).toContain(`kept by hooks: 1 item to send for named:${gone}`);
     expect(await run('result', 'unsent', '--send', 'named:other:1')).toMatchObject({ code: 2 });
+    const both = ['--send', `named:${gone}`, '--rm', `named:${gone}`];
+    expect((await run('result', 'unsent', ...both)).stderr).toContain('--send and --rm: give one of them');
     const sent = await run('result', 'unsent', '--send', `named:${gone}`);
     expect(sent).toMatchObject({ code: 0, stdout: '', stderr: expect.stringContaining('-- 1 item sent\n') });
     await decided();

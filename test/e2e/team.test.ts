@@ -255,6 +255,8 @@ it('a server that is away is named with the last start, and joined again at its 
       `throughline team joined ${moved} as ann\n`,
     );
   expect((await ann.run(['doctor'])).stdout).toContain('named by "throughline team join --project", as ann');
+  const other = await ann.run(['team', 'join', moved.replace('127.0.0.1', 'localhost'), '--project']);
+  expect(other.stderr).toContain('name the server as its certificate does');
   await begin(ann);
   // A server without TLS in its place is sent nothing.
   await bob.run(['down']);

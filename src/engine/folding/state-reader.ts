@@ -213,12 +213,14 @@ export class StateReader<State extends Sequenced, Event extends { readonly type:
         return this.#refresh(key);
       }
       replayed += await this.#foldInParts(folded, read);
-      if (read.events.length + read.skipped === MOST_IN_READ) {
+      const isWhole = read.events.length + read.skipped < MOST_IN_READ;
+      if (!isWhole) {
         end ??= await log.newest(key);
         if (folded.state.sequence < end) continue;
       }
       this.#keep(folded, cached !== undefined);
-      this.#readAt.set(folded, begun);
+      if (isWhole) this.#readAt.set(folded, begun);
+      else this.#readAt.delete(folded);
       if (replayed > 0) onFolded?.(folded);
       return { folded, replayed };
     }

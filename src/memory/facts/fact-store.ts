@@ -402,10 +402,9 @@ export class InMemorySessionFactStore {
     return inOrder(this.#sayings).map(({ fact }) => fact);
   }
 
-  /** Ends statements beyond the limit, oldest first: follow-ups, then what agents found and noted; rules and people's words stay. */
-  evict(limit: number, by: Pick<DispatchOrigin, 'sequence' | 'at'>): void {
-    // It sorts the facts, so it waits for a sixteenth more than the limit.
-    if (this.#living <= limit + Math.floor(limit / 16)) return;
+  /** Ends statements beyond the limit until `left` hold, the oldest first: follow-ups, then what agents found and noted. */
+  evict(limit: number, by: Pick<DispatchOrigin, 'sequence' | 'at'>, left = limit): void {
+    if (this.#living <= limit) return;
     const ended = { by: `the limit of ${limit} statements`, how: 'evicted' as const };
     const mayEnd = inOrder(this.#sayings).filter(
       ({ fact: { ref, validTo, restored, origin, sourceSequence: from } }) =>
@@ -414,7 +413,7 @@ export class InMemorySessionFactStore {
     const isOf = (kinds: string[]) => (saying: Saying) => kinds.includes(statementKind(saying.fact) ?? '');
     const byAgents = mayEnd.filter(({ fact }) => fact.origin === undefined);
     const oldest = [...mayEnd.filter(isOf(['follow-up'])), ...byAgents.filter(isOf(['found', 'note']))];
-    for (const saying of oldest.slice(0, this.#living - limit)) this.#close(saying, { ...by, ended });
+    for (const saying of oldest.slice(0, this.#living - left)) this.#close(saying, { ...by, ended });
   }
 
   /** Drops facts until `maxFacts` with `maxBytes` of text remain, those of least worth first, and of equal worth the oldest. */

@@ -350,8 +350,9 @@ function emptyMemory(): DispatchMemory {
 }
 
 export function dispatchFold(limits: SessionLimits): DispatchFold<DispatchEntry, DispatchMemory> {
-  // Compaction sorts the facts, so it waits for a quarter more than the limit.
+  // Both sort the facts: compaction waits for a quarter more than the limit, eviction ends some more than it has to.
   const tolerated = limits.maxFacts + Math.floor(limits.maxFacts / 4);
+  const afterEviction = limits.maxFacts - Math.floor(limits.maxFacts / 16);
   return {
     apply(folded, entry) {
       const key = entry.kind === 'recorded' ? entry.result : undefined;
@@ -370,7 +371,7 @@ export function dispatchFold(limits: SessionLimits): DispatchFold<DispatchEntry,
       folded.facts.add(withFirstSummary(factsIn(entry), entry, ledger));
       if (digest.verdict === 'approved') folded.facts.endStuck(taskId, { sequence, at });
       for (const { id, ...ended } of entry.ends ?? []) folded.facts.end(id, { sequence, at, ended });
-      folded.facts.evict(limits.maxFacts, { sequence, at });
+      folded.facts.evict(limits.maxFacts, { sequence, at }, afterEviction);
       if (folded.facts.size() > tolerated || folded.facts.bytes() > 1.25 * MAX_FACT_BYTES)
         folded.facts.compact(limits.maxFacts);
       addBoardResult(folded.boardResults, entry, digest);

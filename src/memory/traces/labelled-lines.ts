@@ -49,6 +49,7 @@ Settled M9: …
 To replace a line: Decided instead of M7: …
 What the user decides, wants always or forbids counts.`;
 
+/** Characters of a line that are read. */
 const MAX_READ = 1000;
 const MAX_LINES = 20;
 const MAX_TEXT = 300;

@@ -192,11 +192,7 @@ export function connectFault(cause: unknown, url: string, joined?: { readonly as
       joined === undefined
         ? 'check NATS_CA, NATS_CERT, NATS_KEY and THROUGHLINE_TLS_FIRST'
         : `${again} --ca FILE" names the authority of its certificate, which an invitation holds, too`;
-    const isOther = code === 'ERR_TLS_CERT_ALTNAME_INVALID';
-    const names = isOther
-      ? 'name the server as its certificate does, or give it one for this name'
-      : authority;
-    const fix = code === NO_TLS ? 'it offers none: check the address' : names;
+    const fix = TLS_FIXES[code] ?? authority;
     const message = `no TLS with the NATS server at ${url} (${code}: ${text}): ${fix}`;
     return new ThroughlineError('tls_failed', message, { cause });
   }
@@ -211,8 +207,11 @@ const START_THERE =
   'start it there with "throughline up", or name its new address with "throughline team join URL"; what hooks keep meanwhile is sent later';
 export const START_ONE = 'start one with "throughline up", or name another with --nats or NATS_URL';
 
-/** The client's code for a server without TLS. */
-const NO_TLS = 'SERVER_OPT_NA';
+const TLS_FIXES: Readonly<Record<string, string>> = {
+  // The client's code for a server without TLS.
+  SERVER_OPT_NA: 'it offers none: check the address',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'name the server as its certificate does, or give it one for this name',
+};
 /** Codes of Node's TLS and OpenSSL and the client's own. */
 const TLS_CODE = /^(?:ERR_(?:TLS|SSL|OSSL)_|TLS$|SERVER_OPT_NA$)|CERT|SELF_SIGNED|LEAF_SIGNATURE|ISSUER|CRL/;
 

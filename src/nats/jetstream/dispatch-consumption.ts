@@ -59,8 +59,7 @@ export class NatsConsumption implements DispatchConsumption {
     this.#watch = setInterval(() => this.#checkHeartbeats(), HEARTBEAT_MS);
     this.#unwatch = onConnectionState(options.connection, (isConnected) => {
       // The server answers earlier requests as well, if the client listens for their answers again.
-      for (const puller of this.#pullers) puller.close();
-      if (!isConnected) return;
+      if (!isConnected) return this.#closePullers();
       this.#reconnectedAt = performance.now();
       this.#begin();
     });
@@ -73,11 +72,16 @@ export class NatsConsumption implements DispatchConsumption {
     // Otherwise messages in flight would be redelivered only after the ack wait.
     const drained = Promise.all(this.#pullers.map((puller) => puller.drain())).catch(() => {});
     await withinDeadline(DRAIN_MS, drained);
+    this.#closePullers();
+  }
+
+  #closePullers(): void {
     for (const puller of this.#pullers) puller.close();
   }
 
   /** Slow start with one message: a slow consumer would be disconnected again and again. */
   #begin(): void {
+    this.#closePullers();
     const { connection, stream, consumer, hasCapacity } = this.#options;
     const batch = Math.min(BATCH, this.#options.batch);
     // Allows the largest message: a server that buffers less per connection could not deliver it. The limit may change with
@@ -135,7 +139,7 @@ export class NatsConsumption implements DispatchConsumption {
     if (this.#isRecreating || signal.aborted) return;
     this.#isRecreating = true;
     logger.warn({ code: 'unavailable', consumer, lost }, 'the consumer is gone and will be created again');
-    for (const puller of this.#pullers) puller.close();
+    this.#closePullers();
     for (const backoff = new Backoff(FIRST_PAUSE_MS); this.#isRecreating; ) {
       await backoff.pause(signal);
       if (signal.aborted) return;

@@ -4,6 +4,7 @@ import { ask } from '../ask.js';
 import { onLive, throttled, whenOpen } from '../live.js';
 import { asAskError, type Pages, type QueryState } from '../use-ask.js';
 
+/** Entries of one request. */
 const PAGE = 200;
 /** A prompt compiled meanwhile may reflect an earlier event than the newest known one. */
 const LOOK_BACK = 50;

@@ -40,9 +40,7 @@ export async function openKeeper(parts: Process): Promise<Service> {
     await Promise.all([upkeep.stop(), recording]);
     await keeper.stop();
   });
-  return {
-    numbers: () => ({ sessions: table.size, waiting: keeper.waiting, ...keeper.counts }),
-  };
+  return { numbers: () => ({ sessions: table.size, waiting: keeper.waiting, ...keeper.counts }) };
 }
 
 /** Records the newest dispatch number, above which a lost stream is created again. Never rejects: the next run retries. */

@@ -44,6 +44,13 @@ describe('recall', () => {
     ]);
   });
 
+  it('recall finds a number that is the whole query, and not by a number alone among words', async () => {
+    const recall = recallIn({ demo: [['The metrics port is 9464'], ['Print']] });
+    const found = async (query: string) => (await recall({ session: 'demo', ...QUERY, query })).items.length;
+    expect(await found('9464')).toBe(1);
+    expect(await found('cookies of 9464')).toBe(0);
+  });
+
   it('the text of recall ends within its tokens, and an item more or less changes no other', async () => {
     const many = Array.from({ length: 40 }, (_, at) => [`Parse cookies in way ${at}`] as const);
     const recall = recallIn({ demo: many });
