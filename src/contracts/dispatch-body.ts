@@ -13,7 +13,7 @@ import { readResult } from './reading/read-result.js';
 import { type Repair, Repairs, WHOLE } from './reading/repairs.js';
 import { isExact, type Json, resultShape, saysNothing } from './reading/shape.js';
 import { type AnyResult, type Question, RESULTS, type RoleResult, taskId } from './results.js';
-import type { DispatchOutcome, Outcome } from './session-events.js';
+import type { Outcome } from './session-events.js';
 
 /**
  * The body of a dispatch: a JSON object, or raw text with exactly one `BEGIN_DISPATCH_RESULT … END_DISPATCH_RESULT`
@@ -144,20 +144,13 @@ function fault({ code, reason, fix, task, meant }: DispatchFault): ParsedBody {
 
 const { text: MAX_TEXT, list: MAX_LIST } = KEPT.outcome;
 
-/** Returns the part of a result that its event keeps besides facts, without undefined keys: a replay must be equal. */
-export function outcomeOf(
-  { role, result }: RoleResult,
-  { sequence, task, at }: { sequence: number; task: string; at: string },
-): DispatchOutcome {
-  return { sequence, task, at, role, outcome: kept(result, at) };
-}
-
 /** The fields of a result that its outcome has in another form, or not at all. */
 const KEPT_OTHERWISE: ReadonlySet<string> = new Set(
   'task_id result_id facts artifacts issues questions at history'.split(' '),
 );
 
-function kept(result: AnyResult, publishedAt: string): Outcome {
+/** Returns the part of a result that its event keeps besides facts, without undefined keys: a replay must be equal. */
+export function outcomeOf(result: AnyResult, publishedAt: string): Outcome {
   const { issues, questions = [], at, history } = result;
   const time = at === undefined ? 0 : Date.parse(at);
   const isEarlier = time > 0 && time < Date.parse(publishedAt);

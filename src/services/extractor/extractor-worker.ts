@@ -17,7 +17,7 @@ import {
   resultKey,
   withPlainPaths,
 } from '../../contracts/results.js';
-import type { DispatchRejected, FactRecorded } from '../../contracts/session-events.js';
+import type { DispatchOutcome, DispatchRejected, FactRecorded } from '../../contracts/session-events.js';
 import type { SessionReader } from '../../engine/folding/session-folding.js';
 import type { DispatchDelivery, DispatchSource, RejectedStore } from '../../engine/ports/dispatch-source.js';
 import type { Logger } from '../../engine/ports/logger-and-clock.js';
@@ -114,7 +114,7 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
     if (session === undefined || role === undefined) {
       const reason = `the subject must be dispatch.<session>.<role>, role one of ${ROLES.join(', ')}`;
       const fix = 'publish it with the name of its session and its role in the subject';
-      return reject(job, session, role, { code: 'subject_invalid', reason, fix });
+      return reject(job, { code: 'subject_invalid', reason, fix });
     }
     const refreshing = ports.lifecycle?.refreshed();
     if (refreshing !== undefined) return refreshing.then(() => process(job));
@@ -123,12 +123,12 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
     const { foreign } = delivery;
     if (foreign !== undefined) {
       const reason = `${foreign}, stored here as the reply to a request`;
-      return reject(job, session, role, { code: 'stored_reply', reason });
+      return reject(job, { code: 'stored_reply', reason });
     }
     const archived = ports.lifecycle?.archived(session);
-    if (archived !== undefined) return reject(job, session, role, archivedResult(session, archived));
+    if (archived !== undefined) return reject(job, archivedResult(session, archived));
     const parsed = parse(delivery, session, role, true);
-    if (!parsed.ok) return reject(job, session, role, parsed);
+    if (!parsed.ok) return reject(job, parsed);
     noteRepaired(delivery, session, parsed.repairs);
     const task = parsed.value.result.task_id;
     const again = () => {
@@ -144,7 +144,7 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
     };
     const counted = ({ rejected }: Counted): WorkOutcome | Promise<WorkOutcome> => {
       // Noted before it was delivered again; what cannot be used is not read again under other circumstances.
-      if (rejected !== undefined) return setAside(job, session, role, rejected);
+      if (rejected !== undefined) return setAside(job, rejected);
       logger.debug?.({ session, dispatch: delivery.sequence }, 'dispatch recorded');
       if (review === undefined) return done();
       return learn(delivery, session, review).then((outcome) => (outcome.kind === 'done' ? done() : outcome));
@@ -159,7 +159,7 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
         // While nothing can be stored, rejecting fails too: no outage loses a dispatch.
         const reason = `still failing after ${options.maxDeliveries} deliveries`;
         const fix = 'see with "throughline doctor" why nothing could be stored, then send it again unchanged';
-        return reject(job, session, role, { code: 'deliveries_exhausted', reason, fix, task });
+        return reject(job, { code: 'deliveries_exhausted', reason, fix, task });
       });
   }
 
@@ -232,30 +232,25 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
     logger.info(fields, 'dispatch read with repairs');
   }
 
-  async function reject(
-    job: Job,
-    session: Token | undefined,
-    role: Role | undefined,
-    fault: DispatchFault,
-  ): Promise<WorkOutcome> {
+  async function reject(job: Job, fault: DispatchFault): Promise<WorkOutcome> {
+    const { session } = parseDispatchSubject(job.delivery.subject);
     // Anyone who may send a request could have had it stored.
     const noted = job.delivery.isBare || fault.code === 'stored_reply' ? undefined : session;
     // The session first: its log has a dispatch once, the rejected store only within its dedupe window. If the log refuses the
     // note for good, the dispatch is rejected without it; `after` does not hear of it then.
-    const refused = noted && (await noteRejected(job, noted, role, fault));
+    const refused = noted && (await noteRejected(job, noted, fault));
     // Its event was stored but not acknowledged: a retry of the rejection would count twice.
-    return refused === 'counted' ? DONE : setAside(job, session, role, fault, refused?.because);
+    return refused === 'counted' ? DONE : setAside(job, fault, refused?.because);
   }
 
   /** Stores a dispatch that counts as rejected, whole. @param because why it is not noted on its session */
   async function setAside(
     job: Job,
-    session: Token | undefined,
-    role: Role | undefined,
     { code: given, reason, ...more }: NonNullable<Counted['rejected']>,
     because?: string,
   ): Promise<WorkOutcome> {
     const { sequence, at, subject, body } = job.delivery;
+    const { session, role } = parseDispatchSubject(subject);
     const code = isErrorCode(given) ? given : 'internal';
     const fullReason = because === undefined ? reason : `${reason}; not noted on its session: ${because}`;
     const why = { code, reason: fullReason, ...defined({ fix: more.fix, meant: more.meant }) };
@@ -271,12 +266,11 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
   async function noteRejected(
     job: Job,
     session: Token,
-    role: Role | undefined,
     { code, reason, task, fix, meant }: DispatchFault,
   ): Promise<'counted' | { readonly because: string } | undefined> {
-    const { sequence, at } = job.delivery;
+    const { sequence, at, subject } = job.delivery;
     const data = {
-      dispatch: defined({ sequence, role, task, at }),
+      dispatch: defined({ sequence, role: parseDispatchSubject(subject).role, task, at }),
       error: defined({ code, reason, fix, meant }),
     };
     const event: DispatchRejected = { v: EVENT_VERSION, type: 'dispatch.rejected', at, data };
@@ -320,9 +314,10 @@ export function recordedEvent(
   const task = returned.result.task_id;
   const key = resultKey(returned, messageId);
   const plain = withShortSummary(withPlainPaths(returned));
-  const dispatch = outcomeOf(plain, { sequence, task, at });
+  const outcome = outcomeOf(plain.result, at);
+  const dispatch: DispatchOutcome = { sequence, task, at, role: plain.role, outcome };
   if (key !== undefined) dispatch.result_key = key;
-  const { facts, omitted, isComplete } = factsToStore(plain, dispatch.outcome, rules);
+  const { facts, omitted, isComplete } = factsToStore(plain, outcome, rules);
   const data: FactRecorded['data'] = { dispatch, facts };
   if (isComplete) data.facts_complete = true;
   if (omitted > 0) data.facts_omitted = omitted;
@@ -335,27 +330,13 @@ export function recordedEvent(
 export async function openExtractor(parts: Process, dispatchPorts: NatsPorts): Promise<Service> {
   const { config, logger, shutdown, lifecycle, sessions, projects, nats } = parts;
   const { reader, isAwaited } = sessions;
-  const { maxBodyBytes, maxDeliveries, maxInHand, ackWaitMs, recurrence } = config;
   const harvest = reviewHarvest({
-    learnings: nats.learnings,
-    reader,
-    projects: projects.reader,
-    inBackground: projects.inBackground,
-    lifecycle,
-    recurrence,
+    ...{ learnings: nats.learnings, projects: projects.reader, inBackground: projects.inBackground },
+    ...{ reader, lifecycle, recurrence: config.recurrence },
   });
   const extractor = await startExtractor(
     { ...dispatchPorts, logger, lifecycle, reader },
-    {
-      maxBodyBytes,
-      maxDeliveries,
-      maxInHand,
-      ackWaitMs,
-      random: Math.random,
-      secrets: scannerFor(config),
-      isAwaited,
-      harvest,
-    },
+    { ...config, random: Math.random, secrets: scannerFor(config), isAwaited, harvest },
   );
   shutdown.add('the extractor', () => extractor.stop());
   return {

@@ -48,6 +48,14 @@ interface Place {
   queue: Promise<unknown> | undefined;
 }
 
+/** An append under way. It does not hold the event, which `again` builds again. */
+interface Attempt {
+  readonly session: Token;
+  readonly known: KnownResults;
+  readonly again: () => DispatchEvent;
+  readonly tries: number;
+}
+
 /** Evicting costs a request for the next result of the session. */
 const MAX_SESSIONS = 10_000;
 /** Dispatches remembered per session: a later one that was overtaken by more of them is looked up in the state. */
@@ -78,49 +86,37 @@ export class ResultWriter {
    */
   record(session: Token, event: DispatchEvent, again: () => DispatchEvent): Promise<Counted> {
     const known = this.#known.get(session);
-    if (known !== undefined) return this.#inTurn(session, known, event, again);
-    return this.#met(session).then((results) => this.#inTurn(session, results, event, again));
+    if (known !== undefined) return this.#inTurn({ session, known, again, tries: 0 }, event);
+    return this.#met(session).then((met) => this.#inTurn({ session, known: met, again, tries: 0 }, event));
   }
 
   /** One append at a time is in flight at a place: the next one expects its sequence. */
-  #inTurn(session: Token, known: KnownResults, event: DispatchEvent, again: () => DispatchEvent, tries = 0) {
-    const place = placeOf(known, event);
-    const write = () => this.#write(session, known, event, again, tries);
+  #inTurn(attempt: Attempt, event: DispatchEvent): Promise<Counted> {
+    const place = placeOf(attempt.known, event);
+    const write = () => this.#write(attempt, event);
     const done = place.queue === undefined ? write() : place.queue.then(write, write);
     inQueue(place, done);
     return done;
   }
 
-  #write(
-    session: Token,
-    known: KnownResults,
-    event: DispatchEvent,
-    again: () => DispatchEvent,
-    tries: number,
-  ): Promise<Counted> {
+  #write(attempt: Attempt, event: DispatchEvent): Promise<Counted> {
+    const { session, known, again } = attempt;
     const { counted } = known;
     const { sequence: dispatch } = event.data.dispatch;
     const isNew = dispatch > counted.floor && !counted.has(dispatch);
-    if (isNew) return this.#append(session, known, event, again, tries);
-    return this.#lookUp(session, known, dispatch).then(
-      (found) => found ?? this.#append(session, known, again(), again, tries),
-    );
+    if (isNew) return this.#append(attempt, event);
+    return this.#lookUp(session, known, dispatch).then((found) => found ?? this.#append(attempt, again()));
   }
 
   /** Callbacks instead of an async function, which would retain the event per pending append. */
-  #append(
-    session: Token,
-    known: KnownResults,
-    event: DispatchEvent,
-    again: () => DispatchEvent,
-    tries: number,
-  ): Promise<Counted> {
+  #append(attempt: Attempt, event: DispatchEvent): Promise<Counted> {
+    const { session, known } = attempt;
     const place = placeOf(known, event);
     const { sequence: dispatch } = event.data.dispatch;
     const counts: Counted = event.type === 'fact.recorded' ? RECORDED : { rejected: event.data.error };
     const written = withNewest(event, known.counted.newest());
     return this.#ports.log.append(session, written, { expectedSequence: place.newest }).then((appended) => {
-      if (appended.outcome === 'conflict') return this.#refused(session, known, again, tries);
+      if (appended.outcome === 'conflict') return this.#refused(attempt);
       place.newest = appended.sequence;
       known.counted.count(dispatch);
       return counts;
@@ -128,12 +124,8 @@ export class ResultWriter {
   }
 
   /** Reads what another extractor has stored at the place, and tries again. */
-  async #refused(
-    session: Token,
-    known: KnownResults,
-    again: () => DispatchEvent,
-    tries: number,
-  ): Promise<Counted> {
+  async #refused(attempt: Attempt): Promise<Counted> {
+    const { session, known, again, tries } = attempt;
     const event = again();
     const place = placeOf(known, event);
     const { sequence: dispatch } = event.data.dispatch;
@@ -143,16 +135,16 @@ export class ResultWriter {
       place.newest = through;
       for (const stored of events)
         if (isDispatchEvent(stored.event)) known.counted.count(stored.event.data.dispatch.sequence);
-      return this.#write(session, known, event, again, 0);
+      return this.#write({ ...attempt, tries: 0 }, event);
     }
     if (tries >= MAX_TRIES)
       throw new ThroughlineError('unavailable', `dispatch ${dispatch} is refused by session ${session}`);
     // An append in flight or a lagging replica shows its event a moment later.
     await pause(LAG_PAUSE_MS * (tries + 1));
-    if (tries !== TRIES_AS_KNOWN) return this.#write(session, known, event, again, tries + 1);
+    if (tries !== TRIES_AS_KNOWN) return this.#write({ ...attempt, tries: tries + 1 }, event);
     // The newest event was removed, with its session or by a checkpoint.
     if (this.#known.get(session) === known) this.#known.delete(session);
-    return this.#inTurn(session, await this.#met(session), event, again, tries + 1);
+    return this.#inTurn({ session, known: await this.#met(session), again, tries: tries + 1 }, event);
   }
 
   /** Returns how an older dispatch counts; `undefined` if its event is neither in the state nor in the log. */
@@ -253,8 +245,6 @@ function withNewest<Event extends DispatchEvent>(event: Event, newest: number): 
 }
 
 type Amend = (event: FactRecorded) => FactRecorded;
-
-const AS_IT_IS: Amend = (event) => event;
 const MOST_SESSIONS = 10_000;
 
 /**
@@ -287,7 +277,7 @@ export class StatementWriter {
     const facts = statementsOf(event);
     const { sequence } = event.data.dispatch;
     const written = (floor: number, known?: readonly SessionFact[]) => {
-      if (facts.length === 0) return append(event, AS_IT_IS);
+      if (facts.length === 0) return append(event, (same) => same);
       const amend = amendedBy(stated(facts, floor + sequence, sequence, known));
       return append(amend(event), amend);
     };

@@ -262,7 +262,7 @@ export class SessionLanes {
     const { openCircuit } = lane;
     lane.closeCircuit();
     this.#failures.delete(job.delivery.sequence);
-    this.#forgetIdle(lane);
+    if (lane.size === 0) this.#lanes.delete(lane.session);
     return openCircuit;
   }
 
@@ -372,9 +372,5 @@ export class SessionLanes {
       }
     }
     return lane;
-  }
-
-  #forgetIdle(lane: SessionLane): void {
-    if (lane.size === 0) this.#lanes.delete(lane.session);
   }
 }
