@@ -112,9 +112,10 @@ export function keptIds(
   const lines = worded(now.tasks);
   const isNamed = ({ task }: Worded<Line>) => !unnamed.has(task.id);
   const found = new Map<Worded<Line>, Earlier>();
-  matchNames(lines.filter(isNamed), lines, earlier, found, isKnown);
-  matchWords(lines, earlier, found, isNamed);
-  matchPlaces(lines, earlier, found, isNamed);
+  const matching = { lines, earlier, found, isNamed };
+  matchNames(matching, isKnown);
+  matchWords(matching);
+  matchPlaces(matching);
   const used = new Set([...found.values()].map(({ task }) => task.id));
   const given = new Set(earlier.map(({ task }) => task.id));
   const fresh = freshIds(used, (id, isWritten) => given.has(id) || (isKnown(id) && !isWritten));
@@ -128,23 +129,22 @@ export function keptIds(
   });
 }
 
-type Found = Map<Worded<Line>, Earlier>;
+interface Matching {
+  readonly lines: readonly Worded<Line>[];
+  readonly earlier: readonly Earlier[];
+  readonly found: Map<Worded<Line>, Earlier>;
+  readonly isNamed: (line: Worded<Line>) => boolean;
+}
 
 /** Finds the tasks of written ids. Results of an id that moved to other words do not go with it. */
-function matchNames(
-  named: readonly Worded<Line>[],
-  lines: readonly Worded<Line>[],
-  earlier: readonly Earlier[],
-  found: Found,
-  isKnown: (id: string) => boolean,
-): void {
+function matchNames({ lines, earlier, found, isNamed }: Matching, isKnown: (id: string) => boolean): void {
   const byName = new Map<string, Earlier[]>();
   for (const former of earlier) addTo(byName, former.task.written ?? former.task.id, former);
   const ordered = earlier.filter(({ isLeft }) => !isLeft);
   const keysNow = new Set(lines.map(({ key }) => key));
   const keysBefore = new Set(ordered.map(({ key }) => key));
   const isUnique = uniqueWords(lines, ordered);
-  for (const line of named) {
+  for (const line of lines.filter(isNamed)) {
     const candidates = byName.get(line.task.id) ?? [];
     const fits = ({ task, key, anchor }: Earlier) =>
       !isKnown(task.id) ||
@@ -158,12 +158,7 @@ function matchNames(
 }
 
 /** Finds lines with equal words: under the same heading in their order, else where the words stand only once. */
-function matchWords(
-  lines: readonly Worded<Line>[],
-  earlier: readonly Earlier[],
-  found: Found,
-  isNamed: (line: Worded<Line>) => boolean,
-): void {
+function matchWords({ lines, earlier, found, isNamed }: Matching): void {
   const below = ({ context, key }: Worded<Line>) => `${context}\n${key}`;
   const alone = ({ key }: Worded<Line>) => key;
   const rounds = [
@@ -193,12 +188,7 @@ function matchWords(
 const MOST_APART = 3;
 
 /** Finds reworded lines: beside the same task, with its first word and over half the telling ones; the likeliest first. */
-function matchPlaces(
-  lines: readonly Worded<Line>[],
-  earlier: readonly Earlier[],
-  found: Found,
-  isNamed: (line: Worded<Line>) => boolean,
-): void {
+function matchPlaces({ lines, earlier, found, isNamed }: Matching): void {
   const taken = new Set(found.values());
   const present = earlier.filter(({ isLeft }) => !isLeft);
   const olds = gapsOf(present, (former) => (taken.has(former) ? former.task.id : undefined));

@@ -1,7 +1,7 @@
 import { keptIds } from '../kept-ids.js';
 import { type ParsedTask, type ParsedTasks, problem, type TaskProblem, unnamedOf } from './parsed-tasks.js';
 import { type PlanLine, readLines } from './plan-lines.js';
-import { scan } from './scan.js';
+import { Scanner } from './scan.js';
 import { settle } from './settle.js';
 import { isLegendHeading, readLegend } from './status-words.js';
 
@@ -16,7 +16,7 @@ export function parseTasksMd(text: string): ParsedTasks {
   const from = frontMatterEnd(source, problems);
   const shown = from === 0 ? source : source.map((line, at) => (at < from ? '' : line));
   const lines = readLines(shown);
-  const findings = scan(lines, readLegend(shown));
+  const findings = new Scanner(lines, readLegend(shown)).scan();
   findings.problems.unshift(...problems);
   const { preambleEnd, ...settled } = settle(findings);
   const preamble = preambleOf(lines.slice(0, preambleEnd));

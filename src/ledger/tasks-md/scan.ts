@@ -77,11 +77,7 @@ interface OpenItem {
 }
 
 /** Walks the lines once and collects candidate tasks, mentions of tasks, and problems. */
-export function scan(lines: readonly PlanLine[], legend: Legend): Findings {
-  return new Scanner(lines, legend).scan();
-}
-
-class Scanner {
+export class Scanner {
   readonly #findings: Findings = { drafts: [], headings: [], mentions: [], planned: [], problems: [] };
   readonly #lines: readonly PlanLine[];
   readonly #legend: Legend;

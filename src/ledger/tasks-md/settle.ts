@@ -23,7 +23,11 @@ export function settle(findings: Findings): ParsedTasks & { readonly preambleEnd
   const names = nameTasks(kept, parents, problems);
   const statuses = settleStatuses(kept, parents, names, problems);
   const known = new Map([...names.values()].map((name) => [name.toLowerCase(), name] as const));
-  const shared = sharedHeadings(kept);
+  const counts = new Map<Heading, number>();
+  for (const draft of kept) {
+    for (const heading of headingsAbove(draft)) counts.set(heading, (counts.get(heading) ?? 0) + 1);
+  }
+  const shared = new Set([...counts].flatMap(([heading, count]) => (count === kept.length ? [heading] : [])));
   const isTask = new Set(kept);
   const wordsOf = (heading: Heading): string[] =>
     heading.words.flatMap(({ raw, of }) => (of !== undefined && isTask.has(of) ? [] : [raw]));
@@ -56,29 +60,19 @@ export function settle(findings: Findings): ParsedTasks & { readonly preambleEnd
       line: draft.line + 1,
       ...(prompt !== '' && { prompt }),
       requirements: draft.requirements,
-      dependsOn: dependencies(draft, id, known, problems),
+      dependsOn: [...new Set(draft.dependsOn)].map((dependency) => {
+        const name = known.get(dependency.toLowerCase());
+        if (name === undefined) {
+          const message = `${id} depends on "${dependency.slice(0, 60)}", which is the id of no task here`;
+          problems.push(problem('unknown_dependency', draft.line, message));
+        }
+        return name ?? dependency;
+      }),
     };
   });
   if (tasks.length === 0) problems.push(problem('no_tasks', 0, 'the file holds no task'));
   problems.sort((left, right) => left.line - right.line);
   return { tasks, problems, preambleEnd: preambleEnd(kept, shared) };
-}
-
-/** Maps dependencies to the tasks' names and reports unknown ones. */
-function dependencies(
-  { dependsOn, line }: Draft,
-  id: string,
-  known: ReadonlyMap<string, string>,
-  problems: TaskProblem[],
-): readonly string[] {
-  return [...new Set(dependsOn)].map((dependency) => {
-    const name = known.get(dependency.toLowerCase());
-    if (name === undefined) {
-      const message = `${id} depends on "${dependency.slice(0, 60)}", which is the id of no task here`;
-      problems.push(problem('unknown_dependency', line, message));
-    }
-    return name ?? dependency;
-  });
 }
 
 /** Returns boxes, marked bold items and confirmed headings in order; else bold numbered items, or else the phases. */
@@ -172,14 +166,6 @@ function outerTask(id: string | undefined, earlier: ReadonlyMap<string, Draft>):
     if (found !== undefined) return found;
   }
   return undefined;
-}
-
-function sharedHeadings(drafts: readonly Draft[]): ReadonlySet<Heading> {
-  const counts = new Map<Heading, number>();
-  for (const draft of drafts) {
-    for (const heading of headingsAbove(draft)) counts.set(heading, (counts.get(heading) ?? 0) + 1);
-  }
-  return new Set([...counts].flatMap(([heading, count]) => (count === drafts.length ? [heading] : [])));
 }
 
 /** From the inside. */
