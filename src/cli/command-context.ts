@@ -1,5 +1,5 @@
 import { agentSession, hasProjectFile } from '../agents/agent-session.js';
-import { type Config, loadConfig, nearestVariable, stateDirOf, unknownVariables } from '../config/config.js';
+import { type Config, loadConfig, stateDirOf, unknownVariables, VARIABLES } from '../config/config.js';
 import { connectedProjects } from '../config/connected-projects.js';
 import { LOG_LEVELS } from '../config/settings.js';
 import { serverInUse } from '../config/user-server.js';
@@ -22,7 +22,7 @@ export { note, out, outForAgent } from './output.js';
 export function cliOf(command: Command): Cli {
   const config = loadConfig();
   for (const name of unknownVariables(config.env)) {
-    const meant = nearestVariable(name);
+    const meant = nearestName(name, VARIABLES);
     const hint = meant === undefined ? 'see docs/reference/configuration.md' : `did you mean ${meant}?`;
     note(`-- ${name} is not a recognized variable, so it changes nothing: ${hint}`);
   }

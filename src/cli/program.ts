@@ -112,13 +112,6 @@ function allCommands(): string {
   return lines.join('\n');
 }
 
-/** The name of the command that is asked for, or asked about with `help`, as the table says it. */
-function chosenCommand(argv: readonly string[]): string | undefined {
-  const words = operandsOf(argv);
-  const [first, second] = words[0] === 'help' ? words.slice(1) : words;
-  return first !== undefined && first in GROUP_COMMANDS ? `${first} ${second}` : first;
-}
-
 /** The words before any option of a command; none where the program itself says what is wrong with the options. */
 function operandsOf(argv: readonly string[]): readonly string[] {
   const probe = new Command()
@@ -138,7 +131,10 @@ export async function runCli(argv: readonly string[]): Promise<number> {
     const broken = argv.find((word) => word.includes('\uFFFD'));
     if (broken !== undefined)
       throw usageError(`${JSON.stringify(broken)} is not UTF-8 text: send it as UTF-8`);
-    const chosen = chosenCommand(argv);
+    // The name of the command that is asked for, or asked about with `help`, as the table says it.
+    const words = operandsOf(argv);
+    const [first, second] = words[0] === 'help' ? words.slice(1) : words;
+    const chosen = first !== undefined && first in GROUP_COMMANDS ? `${first} ${second}` : first;
     const program = await createProgram((name) => name === chosen);
     await program.parseAsync([...argv]);
     // A command that has printed everything, and found something that does not work.

@@ -4,7 +4,6 @@ import { ThroughlineError } from '../contracts/errors.js';
 import { userStateDir } from '../engine/files/user-state.js';
 import type { NatsAccess } from '../nats/connection/nats-access.js';
 import { cacheDirOf } from '../nats/server/server-version.js';
-import { nearestName } from '../shared/nearest-name.js';
 import { WrongVariable } from './config-values.js';
 import { connectedProjects } from './connected-projects.js';
 import { FIXED, type Fixed, SETTINGS, type SettingValues, type VariableName } from './settings.js';
@@ -85,7 +84,9 @@ function valuesOf(env: Variables): SettingValues {
   return Object.fromEntries(values) as SettingValues;
 }
 
-const VARIABLES: ReadonlySet<string> = new Set(Object.values(SETTINGS).map(({ variable }) => variable));
+export const VARIABLES: ReadonlySet<string> = new Set(
+  Object.values(SETTINGS).map(({ variable }) => variable),
+);
 /** Set by `throughline work` for an agent's hooks, and on every process of a call. */
 const OF_WORK: ReadonlySet<string> = new Set(['THROUGHLINE_RESULT_ID', 'THROUGHLINE_CALL']);
 /** Other names with our prefix: variables of tests, and those that Kubernetes sets for each service. */
@@ -97,10 +98,6 @@ export function unknownVariables(env: Variables): string[] {
     (name) =>
       name.startsWith('THROUGHLINE_') && !VARIABLES.has(name) && !OF_WORK.has(name) && !OF_OTHERS.test(name),
   );
-}
-
-export function nearestVariable(name: string): string | undefined {
-  return nearestName(name, VARIABLES);
 }
 
 /** Returns the directory of everything stored for this user. Needs no valid settings. */

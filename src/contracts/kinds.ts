@@ -244,11 +244,7 @@ export function contractIn(prompt: string): Role | undefined {
 }
 
 /** Recognizes the text of `sentBackText` if it comes back as a prompt. */
-const SENT_BACK = 'Throughline: your result is missing.';
-
-export function isSentBackText(prompt: string): boolean {
-  return prompt.includes(SENT_BACK);
-}
+export const SENT_BACK = 'Throughline: your result is missing.';
 
 /** Tells an agent that returned no result why, and repeats the contract. */
 export function sentBackText(role: Role, fault: string): string {

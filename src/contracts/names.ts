@@ -207,11 +207,6 @@ function twoDigits(shard: number): string {
   return shard.toString(16).padStart(2, '0');
 }
 
-/** `sessions.<shard>.<session>.<path>`, on which a shard's events are published; stored as `session.<session>.<path>`. */
-export function shardIntake(shard: number, session: Token, path: string): string {
-  return `sessions.${twoDigits(shard)}.${session}.${path}`;
-}
-
 export const shardSubjects = (shard: number) => `sessions.${twoDigits(shard)}.*.>`;
 
 /** The subjects of published events, by layout. */
@@ -299,9 +294,10 @@ export function streamOf(layout: SessionLayout, session: Token): string {
 
 /** Returns the subject to publish an event on; every layout stores it as `session.<session>.<path>`. */
 export function publishedOn(layout: SessionLayout, session: Token, path: string): string {
+  // `sessions.<shard>.<session>.<path>`, on which a shard's events are published; stored as `session.<session>.<path>`.
   return layout.layout === 'per-session'
     ? sessionSubject(session, path)
-    : shardIntake(shardOf(session, layout.shards), session, path);
+    : `sessions.${twoDigits(shardOf(session, layout.shards))}.${session}.${path}`;
 }
 
 export function layoutInWords(layout: SessionLayout): string {

@@ -71,7 +71,13 @@ export async function publishPersistently(
   const { messageId = dispatchMessageId(of, crypto.randomUUID()), signal } = options;
   const { timeoutMs = PUBLISH_TIMEOUT_MS, onWaiting } = options;
   checkOptions(options, OPTIONS, 'publishing');
-  checkValues(messageId, timeoutMs);
+  if (!MESSAGE_ID.test(messageId)) {
+    const is =
+      messageId.length <= MAX_SHOWN ? JSON.stringify(messageId) : `text of ${messageId.length} characters`;
+    throw invalid('messageId', is, '1 to 256 printable ASCII characters without spaces');
+  }
+  if (!(timeoutMs >= 1 && timeoutMs <= MAX_TIMEOUT_MS))
+    throw invalid('timeoutMs', `${timeoutMs}`, `1 to ${MAX_TIMEOUT_MS}`);
   checkRole(role);
   let attempts = 0;
   const attempt = async (patienceMs: number): Promise<Published> => {
@@ -99,16 +105,6 @@ export async function publishPersistently(
 const OPTIONS: Readonly<Record<keyof PublishOptions, true>> = {
   ...{ messageId: true, wait: true, timeoutMs: true, signal: true, onWaiting: true },
 };
-
-function checkValues(messageId: string, timeoutMs: number): void {
-  if (!MESSAGE_ID.test(messageId)) {
-    const is =
-      messageId.length <= MAX_SHOWN ? JSON.stringify(messageId) : `text of ${messageId.length} characters`;
-    throw invalid('messageId', is, '1 to 256 printable ASCII characters without spaces');
-  }
-  if (!(timeoutMs >= 1 && timeoutMs <= MAX_TIMEOUT_MS))
-    throw invalid('timeoutMs', `${timeoutMs}`, `1 to ${MAX_TIMEOUT_MS}`);
-}
 
 /** @throws ThroughlineError `schema_invalid` */
 export function checkRole(role: unknown): void {

@@ -2,7 +2,7 @@ import { GIT_MS } from '../../config/ask-git.js';
 import type { CompileRequestInput } from '../../contracts/compile-request.js';
 import { codeOf, messageOf } from '../../contracts/errors.js';
 import type { Role } from '../../contracts/kinds.js';
-import { contractIn, isSentBackText, RECENT_STEPS } from '../../contracts/kinds.js';
+import { contractIn, RECENT_STEPS, SENT_BACK } from '../../contracts/kinds.js';
 import { BEGIN } from '../../contracts/reading/last-result.js';
 import { LINES_WANTED } from '../../memory/traces/labelled-lines.js';
 import type { ThroughlineClient } from '../../sdk/throughline-client.js';
@@ -205,7 +205,7 @@ async function promptSubmitted(call: HookCall, tools: HookTools, unkept: Waiting
  * what a sub-agent is told or has returned in the background.
  */
 function isOfUser({ prompt, agent }: HookCall): boolean {
-  return !isSentBackText(prompt) && !NOTIFIED.test(prompt) && agent === '';
+  return !prompt.includes(SENT_BACK) && !NOTIFIED.test(prompt) && agent === '';
 }
 
 /** Begins what Claude Code says to an agent whose background task has ended. */

@@ -247,7 +247,8 @@ function denialsOf(clause: string, denialWords: DenialWords, language: string): 
   const instead = markers(clause, denialWords.instead).flatMap(({ start, end }) => {
     const { term, rest } = termOf(clause.slice(end));
     const before = wordsOf(clause.slice(0, start));
-    const last = lastPart(before);
+    const isLast = ({ low }: Word) => WHERE.has(low) || BY.has(low) || USES.has(low);
+    const last = Math.max(0, before.findLastIndex(isLast));
     const purpose = before.findIndex((_, at) => at > last && isPurpose(before, at));
     const until = purpose < 0 ? before.length : purpose;
     const [verb, other] = [before.findIndex(isVerb), before.slice(last, until).filter(isContent)];
@@ -346,11 +347,6 @@ function limits(rest: readonly Word[], isReplaced = true): Word[] {
 
 function isVerb({ low }: Word): boolean {
   return USES.has(low) || AUXILIARIES.has(low);
-}
-
-function lastPart(words: readonly Word[]): number {
-  const at = words.findLastIndex(({ low }) => WHERE.has(low) || BY.has(low) || USES.has(low));
-  return Math.max(at, 0);
 }
 
 /** "Use Biome to format", but not "switch to Biome". */

@@ -26,7 +26,15 @@ export function findFacts(
   const from = args.cursor === undefined ? undefined : readCursor(args.cursor, PLACE);
   const asOf = from?.[1] ?? facts.reduce((newest, { sourceSequence }) => Math.max(newest, sourceSequence), 0);
   const { kind: wanted, is = 'open' } = args;
-  const fits = filterOf(args);
+  const { task, subject, relation, tag, by } = args;
+  const text = (args.text ?? '').toLowerCase();
+  const fits = (fact: SessionFact) =>
+    (task === undefined || fact.sourceTaskId === task) &&
+    (subject === undefined || fact.subject === subject) &&
+    (relation === undefined || relation.includes(fact.relation)) &&
+    (tag === undefined || tag.some((wanted) => fact.tags.includes(wanted))) &&
+    (by === undefined || personOf(fact)?.toLowerCase() === by.toLowerCase()) &&
+    holds(fact, text);
   const all = facts.filter((fact) => fact.sourceSequence <= asOf && fits(fact));
   const fitting = all.filter((fact) => is === 'all' || closedAsOf(fact, asOf) === (is === 'closed'));
   const kinds: { [Kind in StatementKind]?: number } = {};
@@ -55,18 +63,6 @@ export function findFacts(
 
 function closedAsOf({ closedBy }: SessionFact, asOf: number): boolean {
   return closedBy !== undefined && closedBy <= asOf;
-}
-
-function filterOf(args: ToolArguments<'fact-find'>): (fact: SessionFact) => boolean {
-  const { task, subject, relation, tag, by } = args;
-  const text = (args.text ?? '').toLowerCase();
-  return (fact) =>
-    (task === undefined || fact.sourceTaskId === task) &&
-    (subject === undefined || fact.subject === subject) &&
-    (relation === undefined || relation.includes(fact.relation)) &&
-    (tag === undefined || tag.some((wanted) => fact.tags.includes(wanted))) &&
-    (by === undefined || personOf(fact)?.toLowerCase() === by.toLowerCase()) &&
-    holds(fact, text);
 }
 
 function personOf({ by, answer }: SessionFact): string | undefined {

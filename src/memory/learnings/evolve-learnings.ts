@@ -92,18 +92,14 @@ function observe(state: LearningState, { data }: LearningEventOf<'observed'>): v
     state.observations.set(id, { ...worded, evidence });
     addEvidence(state, state.proposals.get(id)?.mergedInto ?? id, evidence);
   }
-  forgetOldest(state);
-}
-
-function forgetOldest({ observations }: LearningState): void {
-  while (observations.size > MAX_OBSERVATIONS) {
+  while (state.observations.size > MAX_OBSERVATIONS) {
     let [oldest, at] = ['', Number.POSITIVE_INFINITY];
-    for (const [id, observation] of observations) {
+    for (const [id, observation] of state.observations) {
       const newest = observation.evidence.at(-1)?.dispatch ?? 0;
       // Breaks ties by id, to be independent of the order of arrival.
       if (newest < at || (newest === at && id < oldest)) [oldest, at] = [id, newest];
     }
-    observations.delete(oldest);
+    state.observations.delete(oldest);
   }
 }
 

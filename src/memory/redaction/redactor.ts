@@ -227,7 +227,8 @@ function find(text: string): readonly Secret[] {
     found.push({ rule, start, end: start + secret.length });
   if (TOKEN_HINT.test(text)) {
     for (const { 0: token, index } of text.matchAll(TOKEN)) {
-      const rule = ruleOf(token);
+      const lengths = TOKENS.map(([, prefix]) => new RegExp(`^(?:${prefix})`).exec(token)?.[0].length ?? 0);
+      const rule = TOKENS[lengths.indexOf(Math.max(...lengths))]?.[0] ?? '';
       // Words are joined by hyphens too.
       if (rule !== 'api-key' || /\d/.test(token)) add(rule, token, index);
     }
@@ -263,11 +264,6 @@ const ENDS_LINE = /^[ \t]{0,8}(?:[\r\n,}"'#\\<]|$)/;
 /** Prose has no such words. */
 function isMixed(value: string): boolean {
   return /\d/.test(value) || /[a-z][A-Z]/.test(value);
-}
-
-function ruleOf(token: string): string {
-  const lengths = TOKENS.map(([, prefix]) => new RegExp(`^(?:${prefix})`).exec(token)?.[0].length ?? 0);
-  return TOKENS[lengths.indexOf(Math.max(...lengths))]?.[0] ?? '';
 }
 
 function isKey(value: string): boolean {

@@ -68,9 +68,11 @@ export const queryTokens = onceFor((query: string): readonly string[] =>
 /** Returns how often each token occurs, in order of first occurrence; stops once there are `most` of them. */
 export function tokenCounts(text: string, most = Number.POSITIVE_INFINITY): Map<string, number> {
   const counts = new Map<string, number>();
-  const action = actionOf(text);
-  if (action !== undefined) counts.set(action.token, 1);
-  const rest = action === undefined ? text : text.slice(action.length);
+  const [whole = '', word = ''] = TYPE.exec(text) ?? LEADING.exec(text) ?? [];
+  const token = ACTIONS.get(word.toLowerCase());
+  if (token !== undefined) counts.set(token, 1);
+  // The scope after the word is kept.
+  const rest = token === undefined ? text : text.slice(whole.indexOf(word) + word.length);
   for (const [run] of plain(rest).matchAll(RUNS)) {
     if (counts.size >= most) break;
     if (!run.startsWith('#'))
@@ -91,13 +93,6 @@ export function plainWords(text: string, most = Number.POSITIVE_INFINITY): strin
 /** Normalizes half-width, full-width and decomposed characters. */
 export function plain(text: string): string {
   return FOREIGN.test(text) ? text.normalize('NFKC') : text;
-}
-
-function actionOf(text: string): { readonly token: string; readonly length: number } | undefined {
-  const [whole = '', word = ''] = TYPE.exec(text) ?? LEADING.exec(text) ?? [];
-  const token = ACTIONS.get(word.toLowerCase());
-  // The scope after the word is kept.
-  return token === undefined ? undefined : { token, length: whole.indexOf(word) + word.length };
 }
 
 /** A cache of the tokens of a run: words recur. */

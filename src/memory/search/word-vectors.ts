@@ -73,22 +73,18 @@ export class WordVectors {
   of(text: string): TextVector | undefined {
     const kept = this.#kept.get(text);
     if (kept !== undefined) return kept === NONE ? undefined : kept;
-    const made = this.#made(text.slice(0, MAX_CHARACTERS));
-    this.#kept.set(text, made ?? NONE);
-    return made;
-  }
-
-  #made(text: string): TextVector | undefined {
     const sums = new Float64Array(this.#dimensions);
     let known = 0;
     let all = 0;
-    for (const word of wordsOf(text)) {
+    for (const word of wordsOf(text.slice(0, MAX_CHARACTERS))) {
       const row = this.#rows.get(word);
       if (row !== undefined) known += this.#add(row, sums);
       else this.#addPieces(word, sums);
       all += row === undefined ? this.#unknown : (this.#weights[row] as number);
     }
-    return known === 0 || known < LEAST_KNOWN * all ? undefined : unitVector(sums);
+    const made = known === 0 || known < LEAST_KNOWN * all ? undefined : unitVector(sums);
+    this.#kept.set(text, made ?? NONE);
+    return made;
   }
 
   /** Adds the longest known piece at each place of a word; nothing if a part of it is not known. */

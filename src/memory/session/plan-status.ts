@@ -194,23 +194,19 @@ function needsOf(status: Status, state: SessionState): Needs {
     ...inTurns,
   ];
   return {
-    stalled: stalledTasks(status),
+    stalled: status.tasks
+      .filter(({ stalled }) => stalled)
+      .slice(-MAX_LISTED)
+      .reverse()
+      .map(({ task, board, plan, replan_hint = '' }) => ({
+        task,
+        where: board !== undefined ? 'board' : plan !== undefined ? 'plan' : 'results',
+        reason: clippedLine(replan_hint),
+      })),
     waiting: waitingFor(status, asks, board.tasks.values(), notebook),
     asks: asks.slice(0, MAX_LISTED),
     working: claimedTasks(board, ledgersOf(state)).slice(0, MAX_LISTED),
   };
-}
-
-function stalledTasks({ tasks }: Status): Figures['stalled'] {
-  return tasks
-    .filter(({ stalled }) => stalled)
-    .slice(-MAX_LISTED)
-    .reverse()
-    .map(({ task, board, plan, replan_hint = '' }) => ({
-      task,
-      where: board !== undefined ? 'board' : plan !== undefined ? 'plan' : 'results',
-      reason: clippedLine(replan_hint),
-    }));
 }
 
 function waitingFor(

@@ -308,10 +308,6 @@ export function isReady(board: TaskBoard, task: Task): boolean {
   return task.status === 'remaining' && unresolved(board, task).length === 0;
 }
 
-export function isBlocked(board: TaskBoard, task: Task): boolean {
-  return task.status === 'blocked' || (isOpen(task) && unresolved(board, task).length > 0);
-}
-
 /** Returns the unclaimed tasks that an agent could take: those sent back before ready ones, by priority, then age. */
 export function nextTasks(board: TaskBoard): Task[] {
   const tasks = [...board.tasks.values()];
@@ -363,7 +359,8 @@ export function boardCounts(board: TaskBoard): BoardCounts {
   for (const task of board.tasks.values()) {
     counts[task.status] += 1;
     if (isReady(board, task)) counts.ready += 1;
-    if (isBlocked(board, task)) counts.waiting += 1;
+    if (task.status === 'blocked' || (isOpen(task) && unresolved(board, task).length > 0))
+      counts.waiting += 1;
   }
   return counts;
 }

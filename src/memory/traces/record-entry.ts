@@ -46,8 +46,10 @@ export function recordEntry(input: unknown, newId: () => string): Recorded {
     .filter((file) => file !== '');
   const named = payload.target_files?.length ?? 0;
   const command = commandOf(payload.command);
-  const output = outputOf(result.output_summary, id);
   const isMasked = result.output_summary.length > MAX_OUTPUT;
+  const output = isMasked
+    ? `(output of ${result.output_summary.length} characters left out, trace entry ${clipText(quoted(id), 64)})`
+    : shortened(result.output_summary, MAX_OUTPUT);
   const error = shortened(result.error_message, MAX_TEXT) ?? (isMasked ? lastWords(result) : undefined);
   const constraints = constraintsOf((asks && payload.reasoning) || '');
   const entry = {
@@ -93,11 +95,6 @@ function storedOf(text: string): NonNullable<StoredEntry['stored']> {
 function shortened(text: string | undefined, max: number): string | undefined {
   const line = text === undefined ? '' : clipText(quoted(text), max);
   return line === '' ? undefined : line;
-}
-
-function outputOf(text: string, id: string): string | undefined {
-  if (text.length <= MAX_OUTPUT) return shortened(text, MAX_OUTPUT);
-  return `(output of ${text.length} characters left out, trace entry ${clipText(quoted(id), 64)})`;
 }
 
 /** A command that is cut says so; the same command always has the same reference, so that a later success settles its error. */

@@ -68,7 +68,10 @@ export async function backUp(
     await copy(DISPATCH_STREAM);
     const server = connection.info?.version ?? 'unknown';
     const manifest = { format: 1, version, server, at, layout, start, streams } as const;
-    await writeManifest(directory, manifest);
+    const path = join(directory, MANIFEST);
+    const text = `${JSON.stringify(manifest, undefined, 1)}\n`;
+    await writeFile(`${path}.part`, text, { flag: 'wx', mode: OWNER_ONLY, flush: true });
+    await rename(`${path}.part`, path);
     return { ...manifest, bytes };
   } catch (error) {
     throw toThroughlineError(error, 'backing up');
@@ -136,13 +139,6 @@ export async function readManifest(directory: string): Promise<BackupManifest> {
   if (!data.streams.some(({ name }) => name === DISPATCH_STREAM))
     throw unusable(path, `holds no stream ${DISPATCH_STREAM}, without which results would be lost`);
   return data;
-}
-
-async function writeManifest(directory: string, manifest: BackupManifest): Promise<void> {
-  const path = join(directory, MANIFEST);
-  const text = `${JSON.stringify(manifest, undefined, 1)}\n`;
-  await writeFile(`${path}.part`, text, { flag: 'wx', mode: OWNER_ONLY, flush: true });
-  await rename(`${path}.part`, path);
 }
 
 /** Creates the directory of a new backup, mode 0700. Throws ThroughlineError `usage` if it is not empty. */

@@ -82,7 +82,14 @@ export async function connectNats(options: NatsConnectOptions): Promise<NatsConn
     );
   });
   try {
-    checkServer(connection, shown);
+    const info = connection.info;
+    requireSupportedServer(info?.version ?? 'unknown', shown);
+    if (info?.jetstream !== true) {
+      throw new ThroughlineError(
+        'server_unsupported',
+        `the NATS server at ${shown} runs without JetStream: start it with -js and a store directory`,
+      );
+    }
   } catch (error) {
     await connection.close();
     throw error;
@@ -118,17 +125,6 @@ const USUAL_PAYLOAD = 1024 * 1024;
 /** Returns the bytes of the largest message, with its headers; the usual number if the server does not announce it. */
 export function maxPayload({ info }: Pick<NatsConnection, 'info'>): number {
   return info?.max_payload ?? USUAL_PAYLOAD;
-}
-
-function checkServer(connection: NatsConnection, url: string): void {
-  const info = connection.info;
-  requireSupportedServer(info?.version ?? 'unknown', url);
-  if (info?.jetstream !== true) {
-    throw new ThroughlineError(
-      'server_unsupported',
-      `the NATS server at ${url} runs without JetStream: start it with -js and a store directory`,
-    );
-  }
 }
 
 async function logStatus(connection: NatsConnection, logger: Logger): Promise<void> {

@@ -86,7 +86,10 @@ export class AckedPublisher {
       const { stream } = options;
       const deadline = performance.now() + this.#timeoutMs;
       const { info } = this.#connection;
-      const number = this.#expect({ resolve, reject, subject, stream, deadline, info, probed: false });
+      this.#next += 1;
+      this.#inFlight.set(this.#next, { resolve, reject, subject, stream, deadline, info, probed: false });
+      this.#sweeper ??= setInterval(() => this.#sweep(), SWEEP_MS);
+      const number = this.#next;
       try {
         const reply = this.#prefix + number.toString(RADIX);
         const head = publishHeaders(subject, options);
@@ -102,13 +105,6 @@ export class AckedPublisher {
     this.#unwatchDenials();
     this.#acks.close();
     for (const number of [...this.#inFlight.keys()]) this.#timeOut(number);
-  }
-
-  #expect(sent: InFlight): number {
-    this.#next += 1;
-    this.#inFlight.set(this.#next, sent);
-    this.#sweeper ??= setInterval(() => this.#sweep(), SWEEP_MS);
-    return this.#next;
   }
 
   #acked(message: Msg): void {

@@ -99,19 +99,12 @@ class NatsEventLog<Event extends { readonly type: string }> implements EventLog<
   }
 
   append(key: Token, event: Event, options: AppendOptions = {}): Promise<Appended> {
-    const append = this.#written(key, event, options);
-    // A writer of results looks for the reason of a conflict itself.
-    if (!options.expectedSequence || append.expectedOn === append.storedOn) return this.#append(key, append);
-    return this.#appendExpecting(key, append, options.expectedSequence);
-  }
-
-  #written(key: Token, event: Event, options: AppendOptions): Append {
     const { subject, intake = subject, format } = this.#layout;
     const { expectedSequence } = options;
     const path = format.pathOf(event);
     const expected = format.expectedAt(path) ?? path;
     const storedOn = subject(key, path);
-    return {
+    const append = {
       options,
       subject: intake(key, path),
       storedOn,
@@ -120,6 +113,9 @@ class NatsEventLog<Event extends { readonly type: string }> implements EventLog<
       // An expected event exists in its own generation alone.
       generation: expectedSequence ? undefined : this.#generation(key),
     };
+    // A writer of results looks for the reason of a conflict itself.
+    if (!options.expectedSequence || append.expectedOn === append.storedOn) return this.#append(key, append);
+    return this.#appendExpecting(key, append, options.expectedSequence);
   }
 
   #generation(key: Token): string | undefined {

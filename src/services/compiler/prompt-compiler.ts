@@ -97,7 +97,12 @@ async function compile(
       loaded = { ...loaded, replayed: loaded.replayed + replayed };
     }
   }
-  const resolved = inPlan(loaded.folded.state, request, refreshed);
+  const task = request.kind === 'session-start' ? undefined : request.taskId;
+  const resolved = {
+    ...request,
+    ...(task !== undefined && { taskId: idInPlan(loaded.folded.state.run, task) }),
+    ...(refreshed.outcome === 'failed' && { degraded: clipText(refreshed.message, MAX_REASON) }),
+  };
   const [{ learnings, learningsError }, words] = await Promise.all([
     options.learnings(loaded.folded.state, request),
     options.wordVectors(),
@@ -116,20 +121,6 @@ async function compile(
 }
 
 const MAX_REASON = 300;
-
-/** Returns the request with the id that its task has in the session, and with the fault of its plan. */
-function inPlan<Request extends CompileRequest>(
-  { run }: SessionState,
-  request: Request,
-  refreshed: Refreshed,
-): Request {
-  const task = request.kind === 'session-start' ? undefined : request.taskId;
-  return {
-    ...request,
-    ...(task !== undefined && { taskId: idInPlan(run, task) }),
-    ...(refreshed.outcome === 'failed' && { degraded: clipText(refreshed.message, MAX_REASON) }),
-  };
-}
 
 function loadFor(
   session: Token,

@@ -65,7 +65,12 @@ export async function serveInspector(
   });
   shutdown.add('the inspector', async () => {
     feed.close();
-    await closed(server);
+    const ended = new Promise<void>((resolve) => {
+      server.close(() => resolve());
+    });
+    await Promise.race([ended, sleep(GRACE_MS, undefined, { ref: false })]);
+    if ('closeAllConnections' in server) server.closeAllConnections();
+    await ended;
   });
   logger.info({ host, port, role }, 'the inspector is served');
   return { url: `${urlOf(host, port)}/?token=${token}`, port, watching: () => feed.size };
@@ -75,15 +80,6 @@ export async function serveInspector(
 function urlOf(host: string, port: number): string {
   const named = host === '0.0.0.0' || host === '::' ? LOOPBACK : host;
   return `http://${named.includes(':') ? `[${named}]` : named}:${port}`;
-}
-
-async function closed(server: ServerType): Promise<void> {
-  const ended = new Promise<void>((resolve) => {
-    server.close(() => resolve());
-  });
-  await Promise.race([ended, sleep(GRACE_MS, undefined, { ref: false })]);
-  if ('closeAllConnections' in server) server.closeAllConnections();
-  await ended;
 }
 
 const TRIES = 20;

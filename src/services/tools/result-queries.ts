@@ -27,23 +27,18 @@ export function createDispatchResults({
     const waitMs = Math.min(afterTimeoutMs, timeoutMs ?? Number.POSITIVE_INFINITY);
     const { state } = (await caughtUp({ reader, log, waiters }, session, dispatch, waitMs)).folded;
     const { sequence } = state;
-    const event = eventOf(state, dispatch);
+    const isIt = ({ sequence }: { readonly sequence: number }) => sequence === dispatch;
+    const event =
+      state.dispatches.recent().find(isIt)?.event ??
+      rejectionsOf(state).find(isIt)?.event ??
+      factsOf(state)
+        .all()
+        .find(({ sourceSequence }) => sourceSequence === dispatch)?.eventSequence;
     if (event === undefined) return { dispatch, sequence, status: 'counted' };
     const repeats = isRepetition(state, dispatch);
     const { events } = await log.read(session, { after: event - 1, through: event });
     return { dispatch, sequence, ...resultIn(dispatch, events[0]?.event, repeats) };
   };
-}
-
-function eventOf(state: SessionState, dispatch: number): number | undefined {
-  const isIt = ({ sequence }: { readonly sequence: number }) => sequence === dispatch;
-  return (
-    state.dispatches.recent().find(isIt)?.event ??
-    rejectionsOf(state).find(isIt)?.event ??
-    factsOf(state)
-      .all()
-      .find(({ sourceSequence }) => sourceSequence === dispatch)?.eventSequence
-  );
 }
 
 /** Returns true if an earlier dispatch with the same result counted; known until the dispatch is settled. */

@@ -65,7 +65,11 @@ export function completeSession(state: SessionState, { force, reason }: ToolArgu
       { tasks: open },
     );
   }
-  const fixes = openFixes(state);
+  const fixes = factsOf(state)
+    .getValid()
+    .filter(({ relation }) => relation === RELATIONS.requiredFix)
+    .filter(({ sourceTaskId }) => !state.board.tasks.has(sourceTaskId))
+    .map(({ sourceTaskId, object }) => ({ task: sourceTaskId, fix: object }));
   if (fixes.length > 0 && !force) {
     const fixTexts = fixes.map(({ task, fix }) => `${oneLine(task)}: "${clipText(oneLine(fix), NAMED_FIX)}"`);
     return refuse(
@@ -80,14 +84,6 @@ export function completeSession(state: SessionState, { force, reason }: ToolArgu
     });
   const data = defined({ forced: open.length + fixes.length > 0, reason });
   return append({ type: 'session.completed', data }, overview);
-}
-
-function openFixes(state: SessionState): { readonly task: string; readonly fix: string }[] {
-  return factsOf(state)
-    .getValid()
-    .filter(({ relation }) => relation === RELATIONS.requiredFix)
-    .filter(({ sourceTaskId }) => !state.board.tasks.has(sourceTaskId))
-    .map(({ sourceTaskId, object }) => ({ task: sourceTaskId, fix: object }));
 }
 
 function changed(
