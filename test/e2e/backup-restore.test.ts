@@ -73,7 +73,11 @@ const bytes = (state: SessionState) => encodeSnapshot(state, '');
 
 /** Sequences of the dispatches of a session. */
 async function dispatches({ connection }: NatsPorts, session: Token): Promise<number[]> {
-  const found = await readStream(connection, DISPATCH_STREAM, `dispatch.${session}.*`, { from: 1 }, 5000);
+  const found = await readStream(
+    { connection, stream: DISPATCH_STREAM, timeoutMs: 5000 },
+    `dispatch.${session}.*`,
+    { from: 1 },
+  );
   return found.map(({ sequence }) => sequence);
 }
 

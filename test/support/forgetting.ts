@@ -50,7 +50,9 @@ export async function storedText({ ports: { connection } }: Pick<System, 'ports'
   const jsm = await connection.jetstreamManager({ checkAPI: false });
   const texts: string[] = [];
   for await (const name of jsm.streams.names()) {
-    for (const { subject, data } of await readStream(connection, name, '>', { from: 1 }, 5000))
+    for (const { subject, data } of await readStream({ connection, stream: name, timeoutMs: 5000 }, '>', {
+      from: 1,
+    }))
       texts.push(`${name} ${subject} ${new TextDecoder().decode(data)}`);
   }
   return texts.join('\n');

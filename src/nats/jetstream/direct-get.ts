@@ -22,6 +22,13 @@ export interface StreamMessage {
   readonly foreign?: string;
 }
 
+/** The stream to read, and the deadline of one answer of the server. */
+export interface StreamPlace {
+  readonly connection: NatsConnection;
+  readonly stream: string;
+  readonly timeoutMs: number;
+}
+
 interface StreamRange {
   readonly from: number;
   readonly through?: number;
@@ -45,19 +52,13 @@ interface Batch {
 }
 
 /** Reads messages of a stream; a missing one has none. Throws `unavailable` after `timeoutMs`, `permission_denied`. */
-export async function readStream(
-  connection: NatsConnection,
-  stream: string,
-  filter: string,
-  range: StreamRange,
-  timeoutMs: number,
-): Promise<StreamMessage[]> {
+export async function readStream(place: StreamPlace, filter: string, range: StreamRange) {
   const found: StreamMessage[] = [];
   const { from, through = Number.MAX_SAFE_INTEGER, limit = Number.MAX_SAFE_INTEGER } = range;
   // Request no more than the range can hold: many reads of one message would otherwise transfer a thousand each.
   const most = Math.min(limit, through - from + 1);
   if (most < 1) return found;
-  for await (const messages of batchesOf(connection, stream, filter, from, timeoutMs, most)) {
+  for await (const messages of batchesOf(place, filter, from, most)) {
     for (const message of messages) {
       if (message.sequence > through) return found;
       found.push(message);
@@ -73,34 +74,26 @@ export async function readStream(
  *
  * @throws as `readNext` and `readStream`; a missing stream is an error here
  */
-export async function readTail(
-  connection: NatsConnection,
-  stream: string,
-  filter: string,
-  range: StreamRange,
-  timeoutMs: number,
-): Promise<StreamMessage[]> {
+export async function readTail(place: StreamPlace, filter: string, range: StreamRange) {
   const { from, through = Number.MAX_SAFE_INTEGER, limit = Number.MAX_SAFE_INTEGER } = range;
   if (from > through) return [];
-  const first = await readNext(connection, stream, filter, from, timeoutMs);
+  const first = await readNext(place, filter, from);
   if (first === undefined || first.sequence > through) return [];
   const rest = { from: first.sequence + 1, through, limit: limit - 1 };
-  return [first, ...(await readStream(connection, stream, filter, rest, timeoutMs))];
+  return [first, ...(await readStream(place, filter, rest))];
 }
 
 /** Reads batch by batch. Throws as `readStream`. Messages stored meanwhile may be missing: else it might never end. */
 export async function* batchesOf(
-  connection: NatsConnection,
-  stream: string,
+  place: StreamPlace,
   filter: string,
   from: number,
-  timeoutMs: number,
   limit = Number.MAX_SAFE_INTEGER,
 ): AsyncGenerator<readonly StreamMessage[]> {
   let seq = from;
   for (let left = limit; left > 0; ) {
     const wanted = { seq, batch: Math.min(BATCH, left), next_by_subj: filter };
-    const { messages, pending } = await batchFrom(connection, stream, wanted, timeoutMs);
+    const { messages, pending } = await batchFrom(place, wanted);
     const last = messages.at(-1);
     if (last !== undefined) yield messages;
     if (last === undefined) return;
@@ -115,37 +108,20 @@ const AT_ONCE = 4;
 const turns = new WeakMap<NatsConnection, Semaphore>();
 
 /** Returns the newest message on a subject, if any. Throws the client's errors: no answer, stream or permission. */
-export async function readLast(
-  connection: NatsConnection,
-  stream: string,
-  subject: string,
-  timeoutMs: number,
-): Promise<StreamMessage | undefined> {
-  return readOne(connection, stream, `$JS.API.DIRECT.GET.${stream}.${subject}`, '', timeoutMs);
+export function readLast(place: StreamPlace, subject: string): Promise<StreamMessage | undefined> {
+  return readOne(place, `$JS.API.DIRECT.GET.${place.stream}.${subject}`, '');
 }
 
 /**
  * Returns the first message of some subjects from a sequence on, or `undefined`. Unlike a batch, it makes the server count no
  * pending messages, which is slow among many others. Throws the client's errors: no answer, stream or permission.
  */
-export function readNext(
-  connection: NatsConnection,
-  stream: string,
-  filter: string,
-  from: number,
-  timeoutMs: number,
-): Promise<StreamMessage | undefined> {
+export function readNext(place: StreamPlace, filter: string, from: number) {
   const wanted = JSON.stringify({ seq: from, next_by_subj: filter });
-  return readOne(connection, stream, `$JS.API.DIRECT.GET.${stream}`, wanted, timeoutMs);
+  return readOne(place, `$JS.API.DIRECT.GET.${place.stream}`, wanted);
 }
 
-async function readOne(
-  connection: NatsConnection,
-  stream: string,
-  request: string,
-  wanted: string,
-  timeoutMs: number,
-): Promise<StreamMessage | undefined> {
+async function readOne({ connection, stream, timeoutMs }: StreamPlace, request: string, wanted: string) {
   const message = await connection.request(request, wanted, { timeout: timeoutMs });
   const status = message.headers?.code ?? 0;
   if (status === 0) return streamMessage(message);
@@ -154,12 +130,8 @@ async function readOne(
 }
 
 /** Reads one batch. Throws as `readStream`; queueing does not count towards the timeout. */
-export function batchFrom(
-  connection: NatsConnection,
-  stream: string,
-  wanted: BatchWanted,
-  timeoutMs: number,
-): Promise<Batch> {
+export function batchFrom(place: StreamPlace, wanted: BatchWanted): Promise<Batch> {
+  const { connection, stream, timeoutMs } = place;
   const waiting = turns.get(connection) ?? new Semaphore(AT_ONCE);
   turns.set(connection, waiting);
   const read = () =>

@@ -86,7 +86,7 @@ export async function rewriteStream(ports: ErasePorts, stream: string): Promise<
     await jsm.streams.purge(stream, { filter: filler });
     for (let from = 1; from <= last; ) {
       const wanted = { seq: from, batch: BATCH, max_bytes: BATCH_BYTES, next_by_subj: '>' };
-      const { messages } = await batchFrom(connection, stream, wanted, timeoutMs);
+      const { messages } = await batchFrom({ connection, stream, timeoutMs }, wanted);
       const old = messages.filter(({ sequence }) => sequence <= last);
       // Messages of one subject stay in order, which matters for prompts.
       await Promise.all(old.map((message) => storeAgain(ports, stream, message)));

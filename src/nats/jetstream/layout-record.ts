@@ -58,7 +58,7 @@ export async function beginRestoring(
 
 /** Returns true if a restore was begun, and the layout is not recorded yet. */
 export async function isRestoring(ports: LayoutReader): Promise<boolean> {
-  const message = await readLast(ports.connection, LAYOUT_STREAM, names.LAYOUT_SUBJECT, ports.timeoutMs);
+  const message = await readRecord(ports);
   return message !== undefined && restoring.safeParse(jsonOf(message.data)).success;
 }
 
@@ -76,13 +76,9 @@ async function writeRecord({ connection }: LayoutReader, layout: object): Promis
 }
 
 /** Returns the record; `undefined` if there is none, or the user may not read it. */
-export async function readLayout({
-  connection,
-  timeoutMs,
-}: LayoutReader): Promise<names.SessionLayout | undefined> {
+export async function readLayout(ports: LayoutReader): Promise<names.SessionLayout | undefined> {
   try {
-    // Only this record of the stream: a user may be allowed no other.
-    const message = await readLast(connection, LAYOUT_STREAM, names.LAYOUT_SUBJECT, timeoutMs);
+    const message = await readRecord(ports);
     return message && layoutIn(message);
   } catch (error) {
     if (isNoResponders(error)) return undefined;
@@ -90,6 +86,11 @@ export async function readLayout({
     if (codeOf(fault) !== 'permission_denied') throw fault;
     return undefined;
   }
+}
+
+/** Reads only this record of the stream: a user may be allowed no other. */
+function readRecord({ connection, timeoutMs }: LayoutReader): Promise<StreamMessage | undefined> {
+  return readLast({ connection, stream: LAYOUT_STREAM, timeoutMs }, names.LAYOUT_SUBJECT);
 }
 
 function layoutIn({ data, foreign }: StreamMessage): names.SessionLayout {

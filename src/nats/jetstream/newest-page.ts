@@ -33,7 +33,7 @@ export async function newestPage(
 ): Promise<NewestPage> {
   const lookAt = async (seq: number): Promise<Place> => {
     const one = { seq, batch: 1, next_by_subj: filter };
-    const { messages, pending } = await batchFrom(connection, stream, one, timeoutMs);
+    const { messages, pending } = await batchFrom({ connection, stream, timeoutMs }, one);
     const [first] = messages;
     return { follow: first === undefined ? 0 : pending + 1, first: first?.sequence ?? seq };
   };
@@ -87,7 +87,7 @@ async function forwards(
   for (let seq = from; seq < before && found.length < 2 * limit; ) {
     const batch = Math.max(1, limit - found.length);
     const wanted = { seq, batch, max_bytes: BATCH_BYTES, next_by_subj: filter };
-    const { messages, pending } = await batchFrom(connection, stream, wanted, timeoutMs);
+    const { messages, pending } = await batchFrom({ connection, stream, timeoutMs }, wanted);
     const last = messages.at(-1);
     found.push(...messages.filter(({ sequence }) => sequence < before));
     if (last === undefined || pending <= newer) break;

@@ -86,7 +86,7 @@ async function newestInShard(
   const newest = new Map<names.Token, StreamMessage>();
   for (const some of portions(sessions)) {
     const wanted = { multi_last: some.map(names.sessionSubjects) };
-    const { messages, pending, upTo } = await batchFrom(connection, stream, wanted, timeoutMs);
+    const { messages, pending, upTo } = await batchFrom({ connection, stream, timeoutMs }, wanted);
     if (upTo < last || pending > 0) continue;
     for (const message of messages) {
       const session = names.sessionOfSubject(message.subject);

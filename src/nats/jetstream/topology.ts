@@ -86,13 +86,8 @@ export async function ensureDispatchStream(
   options: TopologyOptions,
   numbers: HighWaterMark,
 ): Promise<void> {
-  const config = fileStream(
-    names.DISPATCH_STREAM,
-    names.DISPATCH_SUBJECTS,
-    'Results as agent runtimes published them',
-    options,
-  );
-  const there = await existing(jsm, names.DISPATCH_STREAM, names.DISPATCH_SUBJECTS);
+  const config = fileStream(names.DISPATCH_STREAM, 'Results as agent runtimes published them', options);
+  const there = await existing(jsm, config);
   const highest = await numbers.highest();
   if (there === undefined) {
     const first = highest === undefined ? {} : { first_seq: highest + DISPATCH_MARGIN };
@@ -104,10 +99,7 @@ export async function ensureDispatchStream(
 
 /** Returns true if it was created. */
 export function ensureRejectedStream(jsm: JetStreamManager, options: TopologyOptions): Promise<boolean> {
-  return ensured(
-    jsm,
-    fileStream(names.REJECTED_STREAM, names.REJECTED_SUBJECTS, 'Results that could not be used', options),
-  );
+  return ensured(jsm, fileStream(names.REJECTED_STREAM, 'Results that could not be used', options));
 }
 
 /** Retention of compiled prompts, so that unused ones do not fill the disk. */
@@ -116,19 +108,14 @@ const PROMPTS_MAX_AGE_DAYS = 30;
 /** Returns true if it was created. */
 export function ensurePromptsStream(jsm: JetStreamManager, options: TopologyOptions): Promise<boolean> {
   return ensured(jsm, {
-    ...fileStream(
-      names.PROMPTS_STREAM,
-      names.PROMPTS_SUBJECTS,
-      'Traces of the prompts compiled last',
-      options,
-    ),
+    ...fileStream(names.PROMPTS_STREAM, 'Traces of the prompts compiled last', options),
     max_msgs_per_subject: RING_SIZE,
     max_age: nanos(PROMPTS_MAX_AGE_DAYS * 86_400_000),
   });
 }
 
 export async function ensureLearningsStream(jsm: JetStreamManager, options: TopologyOptions): Promise<void> {
-  if ((await existing(jsm, names.LEARNINGS_STREAM, names.LEARNINGS_SUBJECTS)) === undefined)
+  if ((await existing(jsm, learningsStream(options))) === undefined)
     await createLearningsStream(jsm, 0, options);
 }
 
@@ -138,9 +125,11 @@ export async function createLearningsStream(
   highest: number,
   options: TopologyOptions,
 ): Promise<StreamInfo> {
-  const description = 'Learnings and proposals of each project';
-  const config = fileStream(names.LEARNINGS_STREAM, names.LEARNINGS_SUBJECTS, description, options);
-  return createShared(jsm, config, highest, (key) => key.startsWith(names.PROJECT_KEY));
+  return createShared(jsm, learningsStream(options), highest, (key) => key.startsWith(names.PROJECT_KEY));
+}
+
+function learningsStream(options: TopologyOptions): NamedConfig {
+  return fileStream(names.LEARNINGS_STREAM, 'Learnings and proposals of each project', options);
 }
 
 /** Dedupe window of shards: long enough for a lost answer, and no longer, as the server reads all of it at its start. */
@@ -161,14 +150,14 @@ export async function createLogStream(
 ): Promise<StreamInfo> {
   const session = names.sessionOfStream(name);
   if (session !== undefined) {
-    const config = fileStream(name, names.sessionSubjects(session), `Events of session ${session}`, options);
+    const config = fileStream(name, `Events of session ${session}`, options);
     return createBeyond(jsm, config, Math.max(highest, await newestSnapshot(jsm, session)));
   }
   const shards = layout.layout === 'sharded' ? layout.shards : 1;
   const shard = names.shardOfStream(name) ?? 0;
   const description = `Events of the sessions of shard ${shard} of ${shards}`;
   const config = {
-    ...fileStream(name, names.shardSubjects(shard), description, options),
+    ...fileStream(name, description, options),
     ...shardConfig(shard, String(shards)),
     duplicate_window: nanos(SHARD_DEDUPE_MS),
   };
@@ -236,15 +225,10 @@ export function snapshotSequence(text: string): number {
   return Number(/^\{"after_sequence":(\d+),/.exec(text)?.[1] ?? 0);
 }
 
-function fileStream(
-  name: string,
-  subjects: string,
-  description: string,
-  options: TopologyOptions,
-): NamedConfig {
+function fileStream(name: string, description: string, options: TopologyOptions): NamedConfig {
   return {
     name,
-    subjects: [subjects],
+    subjects: [subjectsOf(name) ?? []].flat(),
     description,
     storage: StorageType.File,
     retention: RetentionPolicy.Limits,
@@ -256,16 +240,12 @@ function fileStream(
 
 /** Creates a stream unless it exists; returns true if it was created. */
 export async function ensured(jsm: JetStreamManager, config: NamedConfig): Promise<boolean> {
-  if ((await existing(jsm, config.name, config.subjects?.[0] ?? '')) !== undefined) return false;
+  if ((await existing(jsm, config)) !== undefined) return false;
   await create(jsm, config);
   return true;
 }
 
-async function existing(
-  jsm: JetStreamManager,
-  name: string,
-  subjects: string,
-): Promise<StreamInfo | undefined> {
+async function existing(jsm: JetStreamManager, { name, subjects: [subjects = ''] = [] }: NamedConfig) {
   const info = await ifExists(jsm.streams.info(name));
   if (info === undefined || (info.config.subjects.includes(subjects) && info.config.allow_direct))
     return info;

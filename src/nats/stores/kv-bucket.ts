@@ -16,7 +16,7 @@ import {
   toThroughlineError,
   WRONG_SEQUENCE,
 } from '../connection/nats-errors.js';
-import { readLast, readStream, type StreamMessage } from '../jetstream/direct-get.js';
+import { readLast, readStream, type StreamMessage, type StreamPlace } from '../jetstream/direct-get.js';
 import { newestStored } from '../jetstream/newest-page.js';
 import type { TopologyOptions } from '../jetstream/topology.js';
 
@@ -88,7 +88,7 @@ export class KvBucket {
       const expected = after === undefined || !this.#isThere ? await this.#messages(timeoutMs) : 0;
       if (expected === undefined) return [];
       const range = { from: (after ?? 0) + 1 };
-      const messages = await readStream(this.#connection, this.#stream, '>', range, timeoutMs);
+      const messages = await readStream(this.#place(timeoutMs), '>', range);
       // A server that has just started finds its streams a moment before it can read them.
       if (after !== undefined || messages.length >= expected) return messages;
       throw new ThroughlineError('unavailable', `${this.#stream} was not read whole`);
@@ -152,7 +152,7 @@ export class KvBucket {
     const { timeoutMs } = this.#options;
     if (this.#kind.reads === undefined)
       return newestStored(await this.#manager(timeoutMs), this.#stream, subject);
-    return readLast(this.#connection, this.#stream, subject, timeoutMs).catch((error: unknown) => {
+    return readLast(this.#place(timeoutMs), subject).catch((error: unknown) => {
       if (!isNoResponders(error)) throw error;
       // The bucket was deleted.
       this.#isThere = false;
@@ -198,6 +198,10 @@ export class KvBucket {
     const info = await ifExists((await this.#manager(timeoutMs)).streams.info(this.#stream));
     if (info !== undefined) this.#isThere = true;
     return info?.state.messages;
+  }
+
+  #place(timeoutMs: number): StreamPlace {
+    return { connection: this.#connection, stream: this.#stream, timeoutMs };
   }
 
   #subjectOf(key: string): string {

@@ -303,7 +303,7 @@ class NatsEventLog<Event extends { readonly type: string }> implements EventLog<
     const { after, through = Number.MAX_SAFE_INTEGER, limit, at = '>' } = wanted;
     const { connection, timeoutMs } = this.ports;
     const { format, stream: nameOf, subject } = this.#layout;
-    const filter = subject(key, at);
+    const place = { connection, stream: nameOf(key), timeoutMs };
     const range = { from: after + 1, through, ...(limit !== undefined && { limit }) };
     const read = this.#maybeEmpty(stream, wanted) ? readTail : readStream;
     // The expected sequence is known only over all places.
@@ -311,13 +311,11 @@ class NatsEventLog<Event extends { readonly type: string }> implements EventLog<
     const expected = isSure ? 0 : Math.min(stream.leaderSequence, through);
     const started = performance.now();
     for (let askAfterMs = LONG_LAG_MS; ; ) {
-      const messages = await read(connection, nameOf(key), filter, range, timeoutMs).catch(
-        async (error: unknown) => {
-          this.#streams.invalidate(key);
-          if (isNoResponders(error) && (await this.#streams.find(key)) === undefined) return [];
-          throw toThroughlineError(error, `reading ${format.kind} ${key}`);
-        },
-      );
+      const messages = await read(place, subject(key, at), range).catch(async (error: unknown) => {
+        this.#streams.invalidate(key);
+        if (isNoResponders(error) && (await this.#streams.find(key)) === undefined) return [];
+        throw toThroughlineError(error, `reading ${format.kind} ${key}`);
+      });
       const reached = messages.at(-1)?.sequence ?? after;
       if (reached >= expected || messages.length === limit) return messages;
       const waited = performance.now() - started;
@@ -409,8 +407,8 @@ export class NatsSessionLog
   async newestResults(session: Token): Promise<NewestAt[]> {
     const { connection, timeoutMs } = this.ports;
     const wanted = { multi_last: [names.sessionSubject(session, RESULT_PATHS)] };
-    const stream = names.streamOf(this.#layout, session);
-    const { messages } = await batchFrom(connection, stream, wanted, timeoutMs).catch((error: unknown) => {
+    const place = { connection, stream: names.streamOf(this.#layout, session), timeoutMs };
+    const { messages } = await batchFrom(place, wanted).catch((error: unknown) => {
       throw toThroughlineError(error, `reading session ${session}`);
     });
     const before = names.sessionSubject(session, '').length;

@@ -15,7 +15,7 @@ export function promptRing(ports: StorePorts, lifecycle: ForgottenSessions) {
     async all(session: Token): Promise<readonly KeptPrompt[]> {
       const range = { from: 1, limit: RING_SIZE };
       const subject = compiledSubject(session);
-      const reading = readStream(connection, PROMPTS_STREAM, subject, range, timeoutMs);
+      const reading = readStream({ connection, stream: PROMPTS_STREAM, timeoutMs }, subject, range);
       const messages = await reading.catch((error: unknown) => {
         throw toThroughlineError(error, `reading the prompts of ${session}`);
       });

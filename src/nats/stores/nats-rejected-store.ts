@@ -35,7 +35,8 @@ export function rejectedStore(ports: StorePorts): RejectedStore {
   async function messageAt(stream: string, sequence: number): Promise<StreamMessage | undefined> {
     if (sequence <= 0) return undefined;
     const range = { from: sequence, through: sequence };
-    const messages = await readStream(connection, stream, '>', range, timeoutMs).catch((error: unknown) => {
+    const reading = readStream({ connection, stream, timeoutMs }, '>', range);
+    const messages = await reading.catch((error: unknown) => {
       throw toThroughlineError(error, `reading message ${sequence} of ${stream}`);
     });
     return messages[0];

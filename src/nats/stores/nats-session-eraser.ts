@@ -112,7 +112,7 @@ export class NatsSessionEraser {
     const newest = await this.#found(undefined, () => newestMessage(jsm, names.DISPATCH_STREAM, '>'));
     if (newest === undefined || newest.time.getTime() < Date.parse(until)) return last;
     const first = { start_time: until, batch: 1, next_by_subj: '>' };
-    const { messages } = await batchFrom(connection, names.DISPATCH_STREAM, first, timeoutMs);
+    const { messages } = await batchFrom({ connection, stream: names.DISPATCH_STREAM, timeoutMs }, first);
     const [next] = messages;
     if (next === undefined)
       throw new ThroughlineError('unavailable', `the replicas of ${names.DISPATCH_STREAM} lag behind`);

@@ -23,6 +23,7 @@ export function sessionIndex(
   options: BucketOptions,
 ): SessionIndex {
   const bucket = new KvBucket(connection, options, BUCKET);
+  const place = { connection, stream: STREAM, timeoutMs: options.timeoutMs };
   const epoch = async () =>
     (await ifExists(jsm.streams.info(STREAM), 'looking for the index of sessions'))?.created;
   return {
@@ -31,8 +32,7 @@ export function sessionIndex(
       // Without a stream the read might get no answer at all.
       if ((await epoch()) === undefined) return;
       try {
-        const batches = batchesOf(connection, STREAM, indexSubject('*'), after + 1, options.timeoutMs);
-        for await (const messages of batches) {
+        for await (const messages of batchesOf(place, indexSubject('*'), after + 1)) {
           const entries = messages.flatMap((message) => entryIn(message) ?? []);
           yield { entries, through: messages.at(-1)?.sequence ?? after };
         }

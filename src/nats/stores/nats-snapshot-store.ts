@@ -45,12 +45,10 @@ export function snapshotStore(connection: NatsConnection, options: SnapshotStore
 
   async function history(key: Token): Promise<StoredSnapshot[]> {
     const subject = `$KV.${SNAPSHOT_BUCKET}.${prefix}${key}`;
-    const stream = `KV_${SNAPSHOT_BUCKET}`;
-    const kept = await readStream(connection, stream, subject, { from: 1 }, timeoutMs).catch(
-      (error: unknown) => {
-        throw toThroughlineError(error, `reading the snapshots of ${key}`);
-      },
-    );
+    const place = { connection, stream: `KV_${SNAPSHOT_BUCKET}`, timeoutMs };
+    const kept = await readStream(place, subject, { from: 1 }).catch((error: unknown) => {
+      throw toThroughlineError(error, `reading the snapshots of ${key}`);
+    });
     return kept
       .slice(kept.findLastIndex(isDeletion) + 1)
       .flatMap((message) => snapshotIn(message) ?? [])

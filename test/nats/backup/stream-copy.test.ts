@@ -29,7 +29,7 @@ async function filled(name: string): Promise<void> {
 
 async function seen(name: string) {
   const { config, state } = await jsm.streams.info(name);
-  const messages = await readStream(connection, name, '>', { from: 1 }, 5000);
+  const messages = await readStream({ connection, stream: name, timeoutMs: 5000 }, '>', { from: 1 });
   return {
     config,
     last: state.last_seq,

@@ -15,7 +15,7 @@ await jsm.streams.add({ name: 'LARGE', subjects: ['large.>'], allow_direct: true
 await jsm.streams.add({ name: 'CLOSED', subjects: ['closed.>'], allow_direct: false });
 
 const read = async (stream: string, filter: string, range: { from: number; through?: number }) =>
-  (await readStream(connection, stream, filter, range, 5000)).map(({ sequence }) => sequence);
+  (await readStream({ connection, stream, timeoutMs: 5000 }, filter, range)).map(({ sequence }) => sequence);
 
 describe('readStream', () => {
   it('readStream goes on after messages without a payload, with and without headers', async () => {
@@ -26,7 +26,7 @@ describe('readStream', () => {
     await js.publish('s.a', '');
     await js.publish('s.b', '', { headers: head });
     await js.publish('s.a', 'last');
-    const found = await readStream(connection, 'S', 's.>', { from: 1 }, 5000);
+    const found = await readStream({ connection, stream: 'S', timeoutMs: 5000 }, 's.>', { from: 1 });
     expect(
       found.map(({ data, headers: _, ...rest }) => ({ ...rest, text: Buffer.from(data).toString() })),
     ).toEqual([
@@ -75,7 +75,7 @@ describe('readStream', () => {
     const publish = () => Promise.all(Array.from({ length: 1500 }, () => js.publish('fast.x', 'x')));
     await publish();
     let read = 0;
-    for await (const messages of batchesOf(connection, 'FAST', 'fast.>', 1, 20_000)) {
+    for await (const messages of batchesOf({ connection, stream: 'FAST', timeoutMs: 20_000 }, 'fast.>', 1)) {
       read += messages.length;
       await publish();
     }
@@ -84,7 +84,7 @@ describe('readStream', () => {
 
   it('readNext gives the first message of some subjects from a sequence on, or nothing', async () => {
     const next = async (stream: string, filter: string, from: number) =>
-      (await readNext(connection, stream, filter, from, 5000))?.sequence;
+      (await readNext({ connection, stream, timeoutMs: 5000 }, filter, from))?.sequence;
     expect(await next('S', 's.b', 1)).toBe(3);
     expect(await next('S', 's.>', 2)).toBe(2);
     expect(await next('S', 's.b', 4)).toBeUndefined();
@@ -95,7 +95,9 @@ describe('readStream', () => {
     const js = connection.jetstream();
     const body = new Uint8Array(1024 * 1024 - 1024);
     for (let index = 0; index < 80; index += 1) await js.publish('large.x', body);
-    const found = await readStream(connection, 'LARGE', 'large.>', { from: 1 }, 20_000);
+    const found = await readStream({ connection, stream: 'LARGE', timeoutMs: 20_000 }, 'large.>', {
+      from: 1,
+    });
     expect(found.map(({ sequence }) => sequence)).toEqual(
       Array.from({ length: 80 }, (_, index) => index + 1),
     );
@@ -108,7 +110,7 @@ describe('readStream', () => {
 
   it('readStream fails with unavailable when the server stops answering', async () => {
     const silent = connection.subscribe('$JS.API.DIRECT.GET.SILENT', { callback: () => {} });
-    const reading = readStream(connection, 'SILENT', 's.>', { from: 1 }, 50);
+    const reading = readStream({ connection, stream: 'SILENT', timeoutMs: 50 }, 's.>', { from: 1 });
     await expect(reading).rejects.toMatchObject({ code: 'unavailable' });
     silent.unsubscribe();
   });
@@ -117,7 +119,7 @@ describe('readStream', () => {
     const strange = connection.subscribe('$JS.API.DIRECT.GET.STRANGE', {
       callback: (_, message) => message.respond('', { headers: headers(408, 'Bad Request') }),
     });
-    const reading = readStream(connection, 'STRANGE', 's.>', { from: 1 }, 5000);
+    const reading = readStream({ connection, stream: 'STRANGE', timeoutMs: 5000 }, 's.>', { from: 1 });
     await expect(reading).rejects.toMatchObject({
       code: 'internal',
       message: expect.stringContaining('408'),

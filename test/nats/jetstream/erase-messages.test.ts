@@ -147,7 +147,9 @@ describe('a bucket that is written again', () => {
 
     await rewriteStream(ports, 'ring');
 
-    const messages = await readStream(connection, 'ring', 'ring.one', { from: 1 }, 5000);
+    const messages = await readStream({ connection, stream: 'ring', timeoutMs: 5000 }, 'ring.one', {
+      from: 1,
+    });
     const bodies = messages.map(({ data }) => new TextDecoder().decode(data).slice(0, 12));
     expect(bodies).toEqual(['one-canary 1', 'one-canary 3', 'one-canary 6']);
   });
