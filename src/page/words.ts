@@ -17,6 +17,11 @@ export function counted(count: number, one: string, many = `${one}s`): string {
 /** The roles. The table of kinds is not imported, because it would bring its schemas into the page. */
 export const ROLE_NAMES = ['implementer', 'reviewer', 'observer'] as const satisfies readonly Role[];
 
+/** Returns false for a role that only records. */
+export function hasPrompts(role: Role): boolean {
+  return role !== 'observer';
+}
+
 /**
  * Each command that the page shows, by its use; `test/e2e/page-commands.test.ts` runs all of them.
  *

@@ -8,7 +8,7 @@ import { QueryView } from '../components/states.js';
 import { promptTitle } from '../prompt/use-prompt.js';
 import { sessionHref, setParams } from '../route.js';
 import { useAsk } from '../use-ask.js';
-import { spaced } from '../words.js';
+import { hasPrompts, spaced } from '../words.js';
 
 /** A statement or another fact: where it comes from, what it replaced, what ended it, and the prompts that showed it. */
 export function StatementDetails({ session, id }: { readonly session: string; readonly id: string }) {
@@ -77,7 +77,7 @@ export function whoText(fact: FoundFact): string {
   if (fact.by !== undefined) return fact.by;
   return fact.task === fact.ref
     ? 'an agent'
-    : `${fact.task} ${fact.role === 'observer' ? '' : fact.role}`.trim();
+    : `${fact.task} ${hasPrompts(fact.role) ? fact.role : ''}`.trim();
 }
 
 function EndedBy({ session, fact }: { readonly session: string; readonly fact: FoundFact }) {
