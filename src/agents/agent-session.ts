@@ -17,7 +17,7 @@ import { projectOf, type Token } from '../contracts/names.js';
 import { readRegularFile, textOrNone } from '../engine/files/user-state.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { nearestName } from '../shared/nearest-name.js';
-import { isObject, jsonOf, quoted } from '../shared/text.js';
+import { ifPossible, isObject, jsonOf, quoted } from '../shared/text.js';
 
 export interface AgentSession {
   readonly session: Token;
@@ -190,11 +190,7 @@ function matches(
 }
 
 function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
+  return ifPossible(() => readdirSync(folder)) ?? [];
 }
 
 /** Refuses a session name from an unconnected folder if it belongs to another project. Throws `not_connected`. */

@@ -1,6 +1,7 @@
 import { CommanderError, Help, Option } from 'commander';
 import { codeOf, messageOf, ThroughlineError, usageError } from '../contracts/errors.js';
 import { visible } from '../shared/terminal-text.js';
+import { ifPossible } from '../shared/text.js';
 import { VERSION } from '../version.js';
 import { Command } from './cli-command.js';
 import { COMMANDS, type CommandEntry, commandAt, GROUP_COMMANDS, SHOWN_GROUPS } from './command-table.js';
@@ -118,11 +119,7 @@ function operandsOf(argv: readonly string[]): readonly string[] {
     .addOption(SERVER_OPTION)
     .exitOverride()
     .configureOutput({ writeErr() {} });
-  try {
-    return probe.parseOptions(argv.slice(2)).operands;
-  } catch {
-    return [];
-  }
+  return ifPossible(() => probe.parseOptions(argv.slice(2)).operands) ?? [];
 }
 
 /** Exit codes: 0 fine, 1 failed, 2 wrong usage, 3 what is named does not exist, 128 and its number for a signal. */

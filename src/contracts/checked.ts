@@ -34,12 +34,8 @@ export function storedJson<Schema extends z.ZodType>(
   schema: Schema,
   text: string,
 ): { readonly ok: true; readonly value: z.output<Schema> } | { readonly ok: false; readonly reason: string } {
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    return { ok: false, reason: 'not JSON' };
-  }
+  const json = jsonOf(text);
+  if (json === undefined) return { ok: false, reason: 'not JSON' };
   const { data, error } = schema.safeParse(json);
   const issue = error?.issues[0];
   return issue === undefined

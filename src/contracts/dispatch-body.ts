@@ -1,7 +1,7 @@
 import { jsonrepair } from 'jsonrepair';
 import type { z } from 'zod';
 import { defined } from '../shared/collections.js';
-import { clipText, isObject, oneLine } from '../shared/text.js';
+import { clipText, ifPossible, isObject, jsonOf, oneLine } from '../shared/text.js';
 import { explainIssues } from './checked.js';
 import type { ErrorCode } from './error-codes.js';
 import { messageOf } from './errors.js';
@@ -65,7 +65,7 @@ export function parseDispatchBody(
     const reason = `the body has ${data.length} bytes, the limit is ${maxBytes}`;
     return fault({ code: 'too_large', reason, fix: `send at most ${maxBytes} bytes` });
   }
-  const text = decode(data);
+  const text = ifPossible(() => utf8.decode(data));
   if (text === undefined) return fault(NOT_TEXT);
   const trimmed = text.trim();
   const json = findJson(trimmed, clean);
@@ -128,14 +128,6 @@ function named(text: string): { readonly task?: string } {
 }
 
 const TASK_IN_TEXT = /["']task_?id["']\s{0,4}:\s{0,4}["']([^"'\\\n]{1,128})["']/gi;
-
-function decode(data: Uint8Array): string | undefined {
-  try {
-    return utf8.decode(data);
-  } catch {
-    return undefined;
-  }
-}
 
 // A reason quotes the body, and ends up in headers, logs and terminals.
 function fault({ code, reason, fix, task, meant }: DispatchFault): ParsedBody {
@@ -274,13 +266,8 @@ function severalResults(count: number, code: ErrorCode): FoundJson {
 }
 
 function parsed(text: string, clean: Cleaning): FoundJson | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-  return { ok: true, value: clean(value, text) };
+  const value = jsonOf(text);
+  return value === undefined ? undefined : { ok: true, value: clean(value, text) };
 }
 
 /** Finds the object in text around it, or repairs it. */
@@ -342,9 +329,5 @@ const ESCAPE = /\\(?:["'`\\/bfnrt]|u[\da-f]{4})|\\/gi;
 /** Returns the repaired text; undefined for one that is too long or cannot be repaired. */
 export function mendedJson(text: string): string | undefined {
   if (text.length > MENDED.characters || (text.match(SIGNS) ?? []).length > MENDED.signs) return undefined;
-  try {
-    return jsonrepair(text.replace(ESCAPE, (found) => (found.length > 1 ? found : '\\\\')));
-  } catch {
-    return undefined;
-  }
+  return ifPossible(() => jsonrepair(text.replace(ESCAPE, (found) => (found.length > 1 ? found : '\\\\'))));
 }

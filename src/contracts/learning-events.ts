@@ -32,7 +32,6 @@ export const learningSource = named('LearningSource', 'Source of a learning.', {
   dispatch: sequence.optional().describe('Sequence in the DISPATCH stream.'),
   note: string('Id of the note.').optional(),
 });
-export type LearningSource = Readonly<z.output<typeof learningSource>>;
 
 export const learningEvidence = named('LearningEvidence', 'A result that supports a learning.', {
   session: string('Name of the session.'),

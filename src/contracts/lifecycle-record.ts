@@ -60,7 +60,6 @@ const rule = z.object({
 /** The retention rules. Without rules everything stays. */
 export const retentionRules = z.object({ v: z.literal(1), rules: z.array(rule) });
 
-export type RetentionRule = z.output<typeof rule>;
 export type RetentionRules = z.output<typeof retentionRules>;
 
 export const NO_RULES: RetentionRules = { v: 1, rules: [] };

@@ -96,7 +96,6 @@ export const tasksSource = z
     z.object({ kind: sourceKind('document') }),
   ])
   .meta({ id: 'PlanSource', description: 'Where the tasks of a plan come from.' });
-export type TasksSource = z.output<typeof tasksSource>;
 
 export const gitVersion = f.named('PlanVersion', 'The version of a plan in its repository.', {
   file: f.string('Path of the plan in its repository.').max(1024, 'must be at most 1024 characters'),

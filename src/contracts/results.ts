@@ -159,9 +159,7 @@ export type AnyResult = { task_id: string } & {
 } & Carried<keyof Shape>;
 
 export type TestRun = z.output<typeof testRun>;
-export type ReviewIssue = z.output<typeof reviewIssue>;
 export type Question = z.output<typeof question>;
-export type ExplicitFact = z.output<typeof explicitFact>;
 
 export const RESULTS = Object.fromEntries(
   ROLES.map((role): [Role, z.ZodType] => [role, z.object(resultFields(role))]),

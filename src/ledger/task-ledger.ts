@@ -52,7 +52,6 @@ export interface TaskLedger extends Output<typeof taskLedger> {
   /** Answers to the newest results. Only `ledgersOf` sets it, because results and answers are folded apart. */
   readonly answers?: readonly QuestionAnswer[];
 }
-export type Work = TaskLedger['work'];
 export type Try = TaskLedger['tries'][number];
 export type LastOutcome = TaskLedger['last'];
 

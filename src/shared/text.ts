@@ -244,8 +244,13 @@ export function withoutCredentials(url: string, mark = ''): string {
 
 /** Parses JSON; undefined for any other text. */
 export function jsonOf(data: Uint8Array | string): unknown {
+  return ifPossible(() => JSON.parse(typeof data === 'string' ? data : new TextDecoder().decode(data)));
+}
+
+/** Returns undefined where it fails, as for a process that has ended or belongs to another user. */
+export function ifPossible<T>(work: () => T): T | undefined {
   try {
-    return JSON.parse(typeof data === 'string' ? data : new TextDecoder().decode(data));
+    return work();
   } catch {
     return undefined;
   }

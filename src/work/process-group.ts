@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { messageOf } from '../contracts/errors.js';
 import { withinDeadline } from '../shared/deadlines.js';
+import { ifPossible } from '../shared/text.js';
 
 interface GroupCommand {
   readonly command: string;
@@ -169,13 +170,4 @@ function carries(id: number, mark: string): boolean {
 
 function send(pid: number, signal: NodeJS.Signals): void {
   ifPossible(() => process.kill(pid, signal));
-}
-
-/** Returns undefined where it fails, as for a process that has ended or belongs to another user. */
-export function ifPossible<T>(work: () => T): T | undefined {
-  try {
-    return work();
-  } catch {
-    return undefined;
-  }
 }

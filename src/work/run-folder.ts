@@ -19,8 +19,8 @@ import {
 } from '../engine/files/user-state.js';
 import { identityOf, isRunning, type ProcessIdentity } from '../nats/server/process-identity.js';
 import { hashOf } from '../shared/hash.js';
-import { isObject, jsonOf, shellWord } from '../shared/text.js';
-import { EndOfOutput, ifPossible, signalCall } from './process-group.js';
+import { ifPossible, isObject, jsonOf, shellWord } from '../shared/text.js';
+import { EndOfOutput, signalCall } from './process-group.js';
 import { newHolder } from './session-tasks.js';
 
 /** In bytes; larger files are ignored. */

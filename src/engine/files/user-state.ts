@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { randomBytes } from 'node:crypto';
 import {
   chmodSync,
@@ -21,6 +22,7 @@ import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isMissing, systemCode, ThroughlineError } from '../../contracts/errors.js';
 import { hashOf } from '../../shared/hash.js';
+import { ifPossible } from '../../shared/text.js';
 
 /** Returns the user's state directory: `$XDG_STATE_HOME/throughline` if absolute, else `<home>/.local/state/throughline`. */
 export function userStateDir(env: Readonly<Record<string, string | undefined>>, home: string): string {
@@ -30,11 +32,7 @@ export function userStateDir(env: Readonly<Record<string, string | undefined>>, 
 
 /** Returns the name of the user; undefined in a container whose process runs under a number that no user has. */
 export function userName(): string | undefined {
-  try {
-    return userInfo().username;
-  } catch {
-    return undefined;
-  }
+  return ifPossible(() => userInfo().username);
 }
 
 /** Returns a project's folder in the state directory, named after the project and a hash of its real path. */
@@ -112,18 +110,12 @@ export function textOrNone(path: string, maxBytes: number): string {
   return read instanceof Buffer ? read.toString('utf8') : '';
 }
 
-/** Refuses bytes that are not UTF-8: they would change when written back. */
-const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-
 /** Reads a text of at most `maxBytes` bytes as `readRegularFile` reads a file. */
 export function readTextFile(path: string, maxBytes: number): string | UnreadableFile | undefined {
   const read = readRegularFile(path, maxBytes);
   if (read === undefined || 'fault' in read) return read;
-  try {
-    return UTF8.decode(read);
-  } catch {
-    return { fault: 'cannot be read (it is not UTF-8 text)' };
-  }
+  // Other bytes would change when written back.
+  return isUtf8(read) ? read.toString('utf8') : { fault: 'cannot be read (it is not UTF-8 text)' };
 }
 
 /** Opens a file (0600) for appending and reading, following no link. Throws the system's error, `EINVAL` if not regular. */

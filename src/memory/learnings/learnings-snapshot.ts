@@ -9,6 +9,7 @@ import {
 } from '../../contracts/learning-events.js';
 import { proposal } from '../../contracts/learning-requests.js';
 import { ordered } from '../../shared/collections.js';
+import { ifPossible } from '../../shared/text.js';
 import { confidenceOf, isRecurring } from './harvest.js';
 import {
   emptyLearnings,
@@ -115,13 +116,9 @@ export function withoutText(
 }
 
 export function restoreLearnings(state: LearningState, { data }: LearningEventOf<'checkpoint'>): void {
-  let text: string;
-  try {
-    text = gunzipSync(Buffer.from(data.state, 'base64'), { maxOutputLength: MAX_UNPACKED }).toString();
-  } catch {
-    return;
-  }
-  const carried = decodeLearnings(state.project, text);
+  const packed = Buffer.from(data.state, 'base64');
+  const text = ifPossible(() => gunzipSync(packed, { maxOutputLength: MAX_UNPACKED }).toString());
+  const carried = decodeLearnings(state.project, text ?? '');
   if (!carried.ok) return;
   const { proposals, active, observations } = carried.state;
   Object.assign(state, { proposals, active, observations });

@@ -32,7 +32,6 @@ import {
 import { claimedTasks, isOpen, type Task } from './task-board.js';
 
 export type RunStatus = Omit<RunStatusReply, 'sequence' | 'degraded' | 'lists' | 'task'>;
-export type TaskProgress = RunStatus['tasks'][number];
 
 export function runStatus(state: SessionState): RunStatus {
   return { ...progress(state), findings: openFindings(state, MAX_FINDINGS) };

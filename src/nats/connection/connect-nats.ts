@@ -17,7 +17,7 @@ import type { LiveTransport } from '../../engine/ports/client-transport.js';
 import type { Logger } from '../../engine/ports/logger-and-clock.js';
 import { Backoff, limitedWarnings } from '../../engine/runtime/pacing.js';
 import { withinDeadline } from '../../shared/deadlines.js';
-import { isObject, jsonOf } from '../../shared/text.js';
+import { ifPossible, isObject, jsonOf } from '../../shared/text.js';
 import { requireSupportedServer } from '../server/server-version.js';
 import { type DialOptions, useEndingTransport } from './ending-transport.js';
 import { accessOptions, type NatsAccess, type NatsAddress, shownAddress } from './nats-access.js';
@@ -175,13 +175,7 @@ function lenientHeaders(): void {
   if (typeof decode !== 'function') return;
   const read = (head: string): unknown =>
     Reflect.apply(decode, messageHeaders, [new TextEncoder().encode(head)]);
-  const isReadable = (line: string): boolean => {
-    try {
-      return read(`\r\n${line}`) !== undefined;
-    } catch {
-      return false;
-    }
-  };
+  const isReadable = (line: string) => ifPossible(() => read(`\r\n${line}`)) !== undefined;
   const lenient = (bytes: Uint8Array): unknown => {
     try {
       return Reflect.apply(decode, messageHeaders, [bytes]);

@@ -1,5 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { systemCode } from '../../contracts/errors.js';
+import { ifPossible } from '../../shared/text.js';
 
 /** A process by its number and start time, as numbers are reused. The time is opaque, and missing on some systems. */
 export interface ProcessIdentity {
@@ -66,34 +67,21 @@ function startOf(pid: number): string | undefined {
   if (process.platform === 'linux') {
     // Ticks count from boot, so the boot id is needed as well.
     const ticks = statusFields(pid)?.[19];
-    return ticks === undefined ? undefined : `${bootId()} ${ticks}`;
+    const boot = ifPossible(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()) ?? '';
+    return ticks === undefined ? undefined : `${boot} ${ticks}`;
   }
-  try {
+  return ifPossible(() => {
     // Loaded here: hooks start without it.
     const { execFileSync } = process.getBuiltinModule('node:child_process');
     return execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], {
       encoding: 'utf8',
       env: { LC_ALL: 'C' },
     }).trim();
-  } catch {
-    return undefined;
-  }
+  });
 }
 
 /** Returns the fields of `/proc/<pid>/stat` behind the name, which may contain anything: the first is the state. */
 function statusFields(pid: number): readonly string[] | undefined {
-  try {
-    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    return text.slice(text.lastIndexOf(')') + 2).split(' ');
-  } catch {
-    return undefined;
-  }
-}
-
-function bootId(): string {
-  try {
-    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
-  } catch {
-    return '';
-  }
+  const text = ifPossible(() => readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  return text?.slice(text.lastIndexOf(')') + 2).split(' ');
 }

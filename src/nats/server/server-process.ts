@@ -6,6 +6,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf, systemCode, ThroughlineError } from '../../contracts/errors.js';
 import { openToAppend, writePrivateFile } from '../../engine/files/user-state.js';
+import { ifPossible } from '../../shared/text.js';
 import type { NatsServerSource } from './install-server.js';
 import { identityOf } from './process-identity.js';
 import { lockStore, type StoreLock, serverNameOf, signalHolder, storeUse } from './server-store.js';
@@ -233,13 +234,9 @@ function portsFiles(storeDir: string): string[] {
 }
 
 function urlIn(file: string): string | undefined {
-  try {
-    const { nats } = JSON.parse(readFileSync(file, 'utf8'));
-    return typeof nats?.[0] === 'string' ? nats[0] : undefined;
-  } catch {
-    // The server is still writing it.
-    return undefined;
-  }
+  // It fails while the server is still writing the file.
+  const ports = ifPossible(() => JSON.parse(readFileSync(file, 'utf8')));
+  return typeof ports?.nats?.[0] === 'string' ? ports.nats[0] : undefined;
 }
 
 /** Returns why a server did not get ready: a port that is in use, or the end of its log. */

@@ -10,7 +10,7 @@ import {
   textOrNone,
   writePrivateFile,
 } from '../../engine/files/user-state.js';
-import { isObject, jsonOf } from '../../shared/text.js';
+import { ifPossible, isObject, jsonOf } from '../../shared/text.js';
 import {
   belongsToUs,
   identityOf,
@@ -98,11 +98,7 @@ export function listenerOf(port: number): number | undefined {
 
 /** Returns no rows if the system does not have them, as without IPv6. */
 function rowsOf(table: string): string[] {
-  try {
-    return readFileSync(table, 'utf8').split('\n');
-  } catch {
-    return [];
-  }
+  return ifPossible(() => readFileSync(table, 'utf8').split('\n')) ?? [];
 }
 
 /**

@@ -77,10 +77,6 @@ export class SessionTable {
     return this.#stale;
   }
 
-  isStale(row: Row): boolean {
-    return (this.#stale as ReadonlySet<Row>).has(row);
-  }
-
   moved(session: Token): void {
     const row = this.#row(session);
     const now = this.#now();

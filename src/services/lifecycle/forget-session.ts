@@ -138,19 +138,6 @@ interface LearningsPorts {
   readonly eraser: Pick<NatsSessionEraser, 'eraseLearnings'>;
 }
 
-async function changedLearnings(
-  { learnings, projects }: Pick<LearningsPorts, 'learnings' | 'projects'>,
-  session: Token,
-  withLearnings: boolean,
-): Promise<number> {
-  let sum = 0;
-  for (const project of await learnings.projects()) {
-    const { state } = (await projects.load(project)).folded;
-    sum += withoutSession(state, session, { withLearnings }).changed;
-  }
-  return sum;
-}
-
 /** Removes a session from all projects, and returns what that has changed. A repetition removes what was written late. */
 async function forgetInLearnings(
   { learnings, projects, inBackground, eraser }: LearningsPorts,
@@ -208,7 +195,11 @@ export function createForgetTool(
         `confirm: erasing cannot be undone, so give the name of the session once more: ${JSON.stringify(session)}`,
         { details: { fields: ['confirm'] } },
       );
-    const learnings = await changedLearnings(ports, session, withLearnings);
+    let learnings = 0;
+    for (const project of await ports.learnings.projects()) {
+      const { state } = (await ports.projects.load(project)).folded;
+      learnings += withoutSession(state, session, { withLearnings }).changed;
+    }
     const found = { ...(await eraser.count(session)), learnings };
     const record = lifecycle.forgotten(session);
     const wasForgotten = record?.status === 'forgotten' && isNothing(found);

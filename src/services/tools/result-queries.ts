@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { cursorOf, readCursor } from '../../contracts/checked.js';
@@ -148,20 +149,12 @@ export function shownBody(
   maxReplyBytes: number,
 ): Omit<ToolReply<'rejected-show'>, 'rejected'> {
   const most = maxReplyBytes - AROUND;
-  const text = textOf(whole);
+  const text = isUtf8(whole) ? Buffer.from(whole).toString('utf8') : undefined;
   if (text !== undefined && Buffer.byteLength(JSON.stringify(text)) <= most)
     return { body: text, encoding: 'utf8' };
   const part = Buffer.from(whole.subarray(0, Math.floor(most / 4) * 3));
   const isPart = part.length < whole.length;
   return { body: part.toString('base64'), encoding: 'base64', ...(isPart && { truncated: true }) };
-}
-
-function textOf(bytes: Uint8Array): string | undefined {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    return undefined;
-  }
 }
 
 type RetryPorts = Pick<ToolPorts, 'source' | 'reader' | 'rejected'> &

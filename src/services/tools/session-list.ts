@@ -65,7 +65,7 @@ export class SessionList {
     await this.#fold([...folded], end);
     let page = this.#page(request, begin);
     for (let round = 1; round < MOST_ROUNDS && !request.brief; round += 1) {
-      const stale = page.rows.filter((row) => table.isStale(row) && !folded.has(row));
+      const stale = page.rows.filter((row) => table.stale.has(row) && !folded.has(row));
       if (stale.length === 0 || performance.now() >= end) break;
       await this.#fold(stale, end);
       for (const row of stale) folded.add(row);

@@ -78,7 +78,9 @@ export function createSessionQueries({
     const shown = newest.map(({ id, content }) => ({ id, content }));
     return shown.length > 0 && { learnings: { project, total: active.size, newest: shown } };
   };
-  const changed = (now: SessionState, before: SessionFact) => ({ fact: foundFact(sameFact(now, before)) });
+  const changed = (now: SessionState, before: SessionFact) => ({
+    fact: foundFact(theFact(now, before.ref ?? before.id)),
+  });
 
   const views = (Object.keys(SESSION_VIEWS) as ViewName[]).map((name) => [
     `tool.${name}`,
@@ -102,7 +104,7 @@ export function createSessionQueries({
         defined({ instead: objectOf(before), ref: nextVersion(before, factsOf(state).all()) });
       const corrected = (now: SessionState, before: SessionFact) => {
         const object = objectOf(before);
-        const replaced = sameFact(now, before);
+        const replaced = theFact(now, before.ref ?? before.id);
         if (object === replaced.object && replaced.validTo === undefined)
           return { fact: foundFact(replaced), corrected: foundFact(replaced) };
         const { instead: id } = replaced.retracted ?? {};
@@ -181,10 +183,6 @@ export function corrections(state: SessionState, ref: string): readonly SessionF
   return factsOf(state)
     .getValid()
     .filter((fact) => fact.ref !== ref && isVersion(fact));
-}
-
-function sameFact(state: SessionState, { ref, id }: SessionFact): SessionFact {
-  return theFact(state, ref ?? id);
 }
 
 /** @throws ThroughlineError `not_found` or `ambiguous` */

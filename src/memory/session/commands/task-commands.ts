@@ -113,7 +113,9 @@ export function addDependencies(state: SessionState, { id, dependsOn }: ToolArgu
 function cycleOf(board: TaskBoard, id: string, dependsOn: readonly string[]): Decision | undefined {
   const cycle = cycleThrough(board, id, dependsOn);
   if (cycle === undefined) return undefined;
-  const message = `${id} cannot wait for ${cycle[1]}: it would wait for itself (${shownCycle(cycle)})`;
+  // The details have a long cycle in full.
+  const shown = cycle.length <= 12 ? cycle : [...cycle.slice(0, 6), '…', ...cycle.slice(-5)];
+  const message = `${id} cannot wait for ${cycle[1]}: it would wait for itself (${shown.join(' → ')})`;
   return refuse('cycle', message, { cycle });
 }
 
@@ -249,11 +251,6 @@ function resolveAll(
     ids.add(resolved.found.id);
   }
   return { ids: [...ids] };
-}
-
-/** Shortens long cycles in the message; the details have them in full. */
-function shownCycle(cycle: readonly string[]): string {
-  return (cycle.length <= 12 ? cycle : [...cycle.slice(0, 6), '…', ...cycle.slice(-5)]).join(' → ');
 }
 
 function openDouble(board: TaskBoard, content: string): Task | undefined {
