@@ -1,13 +1,12 @@
-import type { JetStreamManager, NatsConnection, StoredMsg } from 'nats';
+import type { JetStreamManager, StoredMsg } from 'nats';
 import { ifExists } from '../connection/nats-errors.js';
-import { batchFrom, foreignBy, type StreamMessage } from './direct-get.js';
+import { batchFrom, foreignBy, type StreamMessage, type StreamPlace } from './direct-get.js';
 
 /** Bytes per batch: the server disconnects a client with too much pending output. */
 const BATCH_BYTES = 16 * 1024 * 1024;
 
 /** The newest messages on some subjects, or the newest below a sequence. */
-interface PageRequest {
-  readonly stream: string;
+interface PageRequest extends StreamPlace {
   readonly filter: string;
   /** Exclusive upper bound. */
   readonly before?: number | undefined;
@@ -26,14 +25,11 @@ interface NewestPage {
  * Reads a page of messages, newest first. The server reads only forwards, so a search finds the start, in about twenty steps,
  * by how many messages follow a sequence. Throws as `readStream`.
  */
-export async function newestPage(
-  connection: NatsConnection,
-  { stream, filter, before, limit }: PageRequest,
-  timeoutMs: number,
-): Promise<NewestPage> {
+export async function newestPage(request: PageRequest): Promise<NewestPage> {
+  const { filter, before, limit } = request;
   const lookAt = async (seq: number): Promise<Place> => {
     const one = { seq, batch: 1, next_by_subj: filter };
-    const { messages, pending } = await batchFrom({ connection, stream, timeoutMs }, one);
+    const { messages, pending } = await batchFrom(request, one);
     const [first] = messages;
     return { follow: first === undefined ? 0 : pending + 1, first: first?.sequence ?? seq };
   };
@@ -42,7 +38,7 @@ export async function newestPage(
   const wanted = Math.min(limit, all.follow - newer);
   if (wanted <= 0) return { messages: [], total: all.follow };
   const from = await placeOf(wanted + newer, all, before, lookAt);
-  const read = await forwards(connection, { stream, filter, from, before, limit: wanted, newer }, timeoutMs);
+  const read = await forwards({ ...request, from, limit: wanted, newer });
   const messages = read.slice(-limit).reverse();
   const last = messages.at(-1)?.sequence ?? all.first;
   return { messages, total: all.follow, ...(last > all.first && { next: last }) };
@@ -78,16 +74,14 @@ async function placeOf(
 
 /** Reads up to `before`. If messages were removed meanwhile it reads more, of which the newest are used. */
 async function forwards(
-  connection: NatsConnection,
   range: PageRequest & { readonly from: number; readonly newer: number },
-  timeoutMs: number,
 ): Promise<StreamMessage[]> {
-  const { stream, filter, from, before = Number.MAX_SAFE_INTEGER, limit, newer } = range;
+  const { filter, from, before = Number.MAX_SAFE_INTEGER, limit, newer } = range;
   const found: StreamMessage[] = [];
   for (let seq = from; seq < before && found.length < 2 * limit; ) {
     const batch = Math.max(1, limit - found.length);
     const wanted = { seq, batch, max_bytes: BATCH_BYTES, next_by_subj: filter };
-    const { messages, pending } = await batchFrom({ connection, stream, timeoutMs }, wanted);
+    const { messages, pending } = await batchFrom(range, wanted);
     const last = messages.at(-1);
     found.push(...messages.filter(({ sequence }) => sequence < before));
     if (last === undefined || pending <= newer) break;

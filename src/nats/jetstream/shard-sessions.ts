@@ -1,4 +1,4 @@
-import type { JetStreamManager, NatsConnection } from 'nats';
+import type { JetStreamManager } from 'nats';
 import * as names from '../../contracts/names.js';
 import type { ActiveSession } from '../../engine/ports/session-log.js';
 import { batchFrom, type StreamMessage } from './direct-get.js';
@@ -46,7 +46,7 @@ export function shardActivity({ connection, jsm, timeoutMs }: ErasePorts) {
   async function refresh(shard: ShardCounts): Promise<void> {
     const moved = [...shard.sessions].filter(([session, { events }]) => kept.get(session)?.events !== events);
     if (moved.length === 0) return;
-    const found = await newestInShard(connection, { ...shard, sessions: new Map(moved) }, timeoutMs);
+    const found = await newestInShard({ ...shard, sessions: new Map(moved) });
     for (const [session, { events }] of moved) {
       const newest = found.get(session);
       const at = newest?.headers?.last('Nats-Time-Stamp');
@@ -56,6 +56,22 @@ export function shardActivity({ connection, jsm, timeoutMs }: ErasePorts) {
           : await leaderSays(shard.stream, session);
       if (active !== undefined) kept.set(session, { active, events });
     }
+  }
+
+  /** Returns the newest message of some sessions, except where a lagging replica answers. Throws as `readStream`. */
+  async function newestInShard({ stream, last, sessions }: ShardCounts) {
+    const newest = new Map<names.Token, StreamMessage>();
+    for (const some of portions(sessions)) {
+      const wanted = { multi_last: some.map(names.sessionSubjects) };
+      const { messages, pending, upTo } = await batchFrom({ connection, stream, timeoutMs }, wanted);
+      if (upTo < last || pending > 0) continue;
+      for (const message of messages) {
+        const session = names.sessionOfSubject(message.subject);
+        if (session !== undefined && message.sequence > (newest.get(session)?.sequence ?? 0))
+          newest.set(session, message);
+      }
+    }
+    return newest;
   }
 
   async function leaderSays(stream: string, session: names.Token): Promise<ActiveSession | undefined> {
@@ -76,26 +92,6 @@ export function shardActivity({ connection, jsm, timeoutMs }: ErasePorts) {
 
 /** The server allows 1,024 subjects per request; some may be added after the count. */
 const SUBJECTS_AT_ONCE = 500;
-
-/** Returns the newest message of some sessions of a shard, except where a lagging replica answers. Throws as `readStream`. */
-async function newestInShard(
-  connection: NatsConnection,
-  { stream, last, sessions }: ShardCounts,
-  timeoutMs: number,
-): Promise<Map<names.Token, StreamMessage>> {
-  const newest = new Map<names.Token, StreamMessage>();
-  for (const some of portions(sessions)) {
-    const wanted = { multi_last: some.map(names.sessionSubjects) };
-    const { messages, pending, upTo } = await batchFrom({ connection, stream, timeoutMs }, wanted);
-    if (upTo < last || pending > 0) continue;
-    for (const message of messages) {
-      const session = names.sessionOfSubject(message.subject);
-      if (session !== undefined && message.sequence > (newest.get(session)?.sequence ?? 0))
-        newest.set(session, message);
-    }
-  }
-  return newest;
-}
 
 function* portions(sessions: ReadonlyMap<names.Token, SessionCount>): Generator<names.Token[]> {
   let some: names.Token[] = [];

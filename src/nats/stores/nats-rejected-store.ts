@@ -68,9 +68,10 @@ export function rejectedStore(ports: StorePorts): RejectedStore {
     },
 
     async page({ session, role, before, limit }) {
-      const query = { stream: REJECTED_STREAM, filter: rejectedSubjects(session, role), before, limit };
+      const filter = rejectedSubjects(session, role);
+      const query = { connection, stream: REJECTED_STREAM, timeoutMs, filter, before, limit };
       try {
-        const { messages, total, next } = await newestPage(connection, query, timeoutMs);
+        const { messages, total, next } = await newestPage(query);
         return defined({ entries: messages.map(describe), total, next });
       } catch (error) {
         throw toThroughlineError(error, 'reading rejected dispatches');
