@@ -58,15 +58,12 @@ export const MAX_PROJECT_FILE = 64 * 1024;
  * @throws ThroughlineError `config_invalid` for an invalid `.throughline.json`; `not_connected` for one in a folder that the user
  * has not connected, and for a new session that is the one of a connected folder
  */
-export function agentSession({
-  env,
-  directory,
-  keep = false,
-}: {
+export function agentSession(options: {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly directory: string;
   readonly keep?: boolean;
 }): AgentSession {
+  const { env, directory, keep = false } = options;
   const { file, git } = projectAt(directory);
   const stateDir = stateDirOf(env);
   const known =

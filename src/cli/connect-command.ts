@@ -380,13 +380,8 @@ async function serverProblem(cli: Cli): Promise<string | undefined> {
   }
 }
 
-function line({
-  title,
-  installed,
-  project,
-  user,
-  works,
-}: Awaited<ReturnType<typeof connectedClient>>): string {
+function line(client: Awaited<ReturnType<typeof connectedClient>>): string {
+  const { title, installed, project, user, works } = client;
   const where = [
     ...(project === 'absent' ? [] : [`this folder: ${project}`]),
     ...(user === 'absent' ? [] : [`user: ${user}`]),

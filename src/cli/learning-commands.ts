@@ -94,7 +94,9 @@ function printList(
     return;
   }
   const found = 'proposals' in reply ? reply.proposals : [...waiting, ...reply.learnings];
-  printTable(cli, LEARNING_HEADINGS, found, (pc, entry) => learningCells(pc, entry, pending !== undefined));
+  printTable(cli, ['ID', 'TYPE', 'SURE', 'TEXT'], found, (pc, entry) =>
+    learningCells(pc, entry, pending !== undefined),
+  );
   const option = projectOption(cli, reply.project);
   if (pending !== undefined && waiting.length > 0) note(proposalsNote(pending, 'pending', option));
   note('proposals' in reply ? proposalsNote(reply, status, option) : learningsNote(reply, option));
@@ -132,8 +134,6 @@ function shortId(id: string): string {
 function confidenceText(confidence: number | undefined): string {
   return confidence === undefined ? 'N/A' : confidence.toFixed(2);
 }
-
-const LEARNING_HEADINGS = ['ID', 'TYPE', 'SURE', 'TEXT'];
 
 /** @param among true in a list that also has learnings: a pending proposal is then marked as one */
 export function learningCells(pc: Colors, entry: Learning | Proposal, among = false): Cell[] {

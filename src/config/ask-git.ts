@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { basename, dirname, relative } from 'node:path';
 import type { GitVersion } from '../contracts/plan-requests.js';
+import { ifPossible } from '../shared/text.js';
 import { gitAbove } from './git-repository.js';
 
 export const GIT_MS = 200;
@@ -31,15 +32,13 @@ const NO_FETCH = ['ext', 'file', 'ssh', 'git', 'http', 'https'].flatMap((name) =
 export function git(folder: string, ms: number, args: readonly string[]): string | undefined {
   const timeout = Math.max(1, Math.floor(ms));
   const safe = ['--no-optional-locks', '-c', 'core.fsmonitor=false', ...NO_FETCH];
-  try {
-    return execFileSync('git', [...safe, ...args], {
+  return ifPossible(() =>
+    execFileSync('git', [...safe, ...args], {
       cwd: folder,
       timeout,
       maxBuffer: MAX_BYTES,
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'ignore'],
-    });
-  } catch {
-    return undefined;
-  }
+    }),
+  );
 }

@@ -1,7 +1,7 @@
 import type { TasksDocument } from '../contracts/plan-requests.js';
 import { hashOf } from '../shared/hash.js';
 import { bytesOf, documentOf, MAX_DOCUMENT_BYTES } from './plan-document.js';
-import { dialectExamples, parseTasksMd } from './tasks-md/parse-tasks-md.js';
+import { DIALECTS, parseTasksMd } from './tasks-md/parse-tasks-md.js';
 import { type ParsedTasks, unnamedOf } from './tasks-md/parsed-tasks.js';
 
 /** Maximum number of lines: parsing blocks other requests. */
@@ -49,7 +49,7 @@ export function readDocument(
       ok: false,
       code: 'progress_ledger_parse_failed',
       message: `${name} holds no task that can be read${where}`,
-      fix: `plans that are read: ${dialectExamples()}`,
+      fix: `plans that are read: ${DIALECTS.map(([name, example]) => `${name}: ${example}`).join('; ')}`,
     };
   }
   const named = new Set(parsed.tasks.flatMap((task) => task.requirements));

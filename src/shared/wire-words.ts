@@ -37,13 +37,10 @@ export function isImplied(relation: string): boolean {
  * its subject, or if that is its own task.
  */
 export function statementText(
-  {
-    subject,
-    relation,
-    object,
-  }: { readonly subject: string; readonly relation: string; readonly object: string },
+  statement: Readonly<Record<'subject' | 'relation' | 'object', string>>,
   task: string,
 ): string {
+  const { subject, relation, object } = statement;
   if (subject === `task:${task}`) return object;
   if (!isImplied(relation)) return `${subject} ${relation.replaceAll('_', ' ')} ${object}`;
   return object.toLowerCase().includes(subject.toLowerCase()) ? object : `${subject}: ${object}`;

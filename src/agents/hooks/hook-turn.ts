@@ -153,13 +153,8 @@ export function turnTask(client: string, conversation: string): string {
   return `${client}-${createHash('sha256').update(conversation).digest('hex').slice(0, 6)}`;
 }
 
-function recorded({
-  id = '',
-  intent_id,
-  action_type,
-  payload = {},
-  result,
-}: TraceEntryInput): RecordedEntry[] {
+function recorded(entry: TraceEntryInput): RecordedEntry[] {
+  const { id = '', intent_id, action_type, payload = {}, result } = entry;
   if (action_type !== 'TOOL_EXECUTION') return [];
   const { tool_name: tool, target_files: files, command } = payload;
   const status = result?.status ?? 'SUCCESS';

@@ -75,10 +75,6 @@ export const DIALECTS: readonly (readonly [name: string, example: string])[] = [
   ['numbered line', '1. **✅ Write the parser**'],
 ];
 
-export function dialectExamples(): string {
-  return DIALECTS.map(([name, example]) => `${name}: ${example}`).join('; ');
-}
-
 const BOX = /\[[^[\]]{0,12}\]/;
 
 /** The plan with one box ticked, or the reason why not. */

@@ -1,17 +1,17 @@
 import '../styles/prompt.css';
 import { useMemo, useRef, useState } from 'preact/hooks';
+import type { PromptTrace } from '../../contracts/prompt-requests.js';
 import type { CompileReply } from '../../contracts/replies/compile-reply.js';
 import { sectionName } from '../../shared/wire-words.js';
-import { CopyButton, Tag } from '../components/fields.js';
+import { Clock, CopyButton, Pick, Tag } from '../components/fields.js';
 import { PageHead } from '../components/page-header.js';
 import { CardHead, Empty, QueryView } from '../components/states.js';
 import { useKeys } from '../keys.js';
-import { KeptPrompts } from '../prompt/kept-prompts.js';
 import { previousOf } from '../prompt/last-told.js';
 import { OriginPanel } from '../prompt/origin-panel.js';
 import { PromptText, promptRows } from '../prompt/prompt-text.js';
 import { promptTitle, useStoredPrompt } from '../prompt/use-prompt.js';
-import type { SessionViewProps } from '../route.js';
+import { type SessionViewProps, sessionHref } from '../route.js';
 import { useAsk } from '../use-ask.js';
 import { COMMANDS, counted, figure } from '../words.js';
 
@@ -136,5 +136,40 @@ function CompiledView(props: {
         </div>
       </div>
     </div>
+  );
+}
+
+function KeptPrompts(props: {
+  readonly session: string;
+  readonly prompts: readonly PromptTrace[];
+  readonly total: number;
+  readonly shown: string | undefined;
+}) {
+  const { session, prompts, shown } = props;
+  if (prompts.length === 0) return null;
+  return (
+    <section class="card" aria-label="Stored prompts">
+      <CardHead title="Stored prompts">{props.total}</CardHead>
+      <ol class="rows kept-list">
+        {prompts.map((prompt) => (
+          <li key={prompt.id}>
+            <Pick
+              class="kept-link"
+              href={sessionHref(session, 'prompt', { id: prompt.id })}
+              current={prompt.id === shown}
+            >
+              <span class="kept-title one-line">{promptTitle(prompt)}</span>
+              <span class="small quiet">
+                <Clock at={prompt.at} />
+              </span>
+              <span class="kept-figures small quiet figure">
+                seq {prompt.sequence} · {figure(prompt.tokens)} tokens
+                {prompt.dropped === 0 ? '' : ` · ${prompt.dropped} left out`}
+              </span>
+            </Pick>
+          </li>
+        ))}
+      </ol>
+    </section>
   );
 }

@@ -331,8 +331,12 @@ export async function openExtractor(parts: Process, dispatchPorts: NatsPorts): P
   const { config, logger, shutdown, lifecycle, sessions, projects, nats } = parts;
   const { reader, isAwaited } = sessions;
   const harvest = reviewHarvest({
-    ...{ learnings: nats.learnings, projects: projects.reader, inBackground: projects.inBackground },
-    ...{ reader, lifecycle, recurrence: config.recurrence },
+    learnings: nats.learnings,
+    projects: projects.reader,
+    inBackground: projects.inBackground,
+    lifecycle,
+    reader,
+    recurrence: config.recurrence,
   });
   const extractor = await startExtractor(
     { ...dispatchPorts, logger, lifecycle, reader },

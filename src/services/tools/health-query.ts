@@ -6,20 +6,15 @@ import { LATE, withinDeadline } from '../../shared/deadlines.js';
 
 type HealthShown = ToolReply<'health-show'>;
 
-/** Answers `health-show`: everything available within a second and a half, and the reasons for missing parts. */
-export interface InstallationParts {
+export interface HealthQueryOptions {
   readonly services: () => Promise<HealthShown['services']>;
   readonly results: () => Promise<HealthShown['results']>;
-}
-
-interface HealthQueryOptions {
-  readonly parts: InstallationParts;
   readonly clock: Clock;
   readonly partMs: number;
 }
 
-export function createHealthQuery(options: HealthQueryOptions) {
-  const { parts, clock, partMs } = options;
+/** Answers `health-show`: everything available within a second and a half, and the reasons for missing parts. */
+export function createHealthQuery({ clock, partMs, ...parts }: HealthQueryOptions) {
   return async (): Promise<HealthShown> => {
     const at = clock();
     const missing: MissingPart[] = [];

@@ -72,15 +72,13 @@ export async function openTools(parts: Process): Promise<Service> {
     ...createPromptQueries(ports),
     'tool.telemetry-show': createTelemetryQuery(ports),
     'tool.health-show': createHealthQuery({
-      parts: {
-        services: () => healthOfServices(nats.connection, Object.values(SERVICE_NAMES), HEALTH_PART_MS - 300),
-        async results() {
-          const [{ stored, waiting, inHand }, { total: rejected }] = await Promise.all([
-            nats.source.backlog(),
-            nats.rejected.page({ limit: 0 }),
-          ]);
-          return { stored, waiting: waiting + inHand, rejected };
-        },
+      services: () => healthOfServices(nats.connection, Object.values(SERVICE_NAMES), HEALTH_PART_MS - 300),
+      async results() {
+        const [{ stored, waiting, inHand }, { total: rejected }] = await Promise.all([
+          nats.source.backlog(),
+          nats.rejected.page({ limit: 0 }),
+        ]);
+        return { stored, waiting: waiting + inHand, rejected };
       },
       partMs: HEALTH_PART_MS,
       clock: systemClock,

@@ -1,18 +1,18 @@
 import { describe, expect, it, vi } from 'vitest';
 import { ThroughlineError } from '../../../src/contracts/errors.js';
 import { checkedHandler } from '../../../src/services/common/service-shell.js';
-import { createHealthQuery, type InstallationParts } from '../../../src/services/tools/health-query.js';
+import { createHealthQuery, type HealthQueryOptions } from '../../../src/services/tools/health-query.js';
 import { fakeTimers } from '../../support/fake-timers.js';
 
 const NEVER = new Promise<never>(() => {});
-const PARTS: InstallationParts = {
+const PARTS: Pick<HealthQueryOptions, 'services' | 'results'> = {
   services: async () => [],
   results: async () => ({ stored: 7, waiting: 1, rejected: 2 }),
 };
 
-function healthWith(parts: Partial<InstallationParts>) {
+function healthWith(parts: Partial<typeof PARTS>) {
   const clock = () => new Date(performance.now()).toISOString();
-  const query = createHealthQuery({ parts: { ...PARTS, ...parts }, clock, partMs: 1500 });
+  const query = createHealthQuery({ ...PARTS, ...parts, clock, partMs: 1500 });
   return checkedHandler('tool.health-show', query);
 }
 
