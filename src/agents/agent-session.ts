@@ -16,6 +16,7 @@ import { messageOf, ThroughlineError } from '../contracts/errors.js';
 import { projectOf, type Token } from '../contracts/names.js';
 import { readRegularFile, textOrNone } from '../engine/files/user-state.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
+import { defined } from '../shared/collections.js';
 import { nearestName } from '../shared/nearest-name.js';
 import { ifPossible, isObject, jsonOf, quoted } from '../shared/text.js';
 
@@ -87,11 +88,8 @@ export function agentSession(options: {
     ...(pausedFolder(stateDir, directory) !== undefined && { isPaused: true as const }),
     ...(agents?.turns === 'false' && { turns: false as const }),
     ...(agents?.lines === 'false' && { lines: false as const }),
-    ...(branch !== undefined && { branch }),
     ...(named === undefined && { isGuessed: true as const }),
-    ...(project !== undefined && { project }),
-    ...(plan !== undefined && { plan }),
-    ...(agents !== undefined && { agents }),
+    ...defined({ branch, project, plan, agents }),
     ...(env.THROUGHLINE_RESULT_ID && { resultId: env.THROUGHLINE_RESULT_ID }),
     ...(changed && { changed }),
   };

@@ -69,12 +69,7 @@ export const EXTRACTION_RULES: readonly ExtractionRule[] = [
       );
     },
   },
-  {
-    name: 'follow_up_actions',
-    field: 'follow_up_actions',
-    extract: (result, taskId) =>
-      facts(task(taskId), RELATIONS.requires, result.follow_up_actions, ['dependency']),
-  },
+  listed('follow_up_actions', RELATIONS.requires, ['dependency']),
   {
     name: 'tests',
     field: 'tests',
@@ -88,12 +83,7 @@ export const EXTRACTION_RULES: readonly ExtractionRule[] = [
         recordedFact(file, RELATIONS.issue, message, ['error'], { severity, fix }),
       ),
   },
-  {
-    name: 'required_fixes',
-    field: 'required_fixes',
-    extract: (result, taskId) =>
-      facts(task(taskId), RELATIONS.requiredFix, result.required_fixes, ['convention']),
-  },
+  listed('required_fixes', RELATIONS.requiredFix, ['convention']),
   {
     // An approval closes issues and required fixes; a convention stays until the task's next one.
     name: 'conventions',
@@ -119,21 +109,9 @@ export const EXTRACTION_RULES: readonly ExtractionRule[] = [
         ? facts(task(taskId), RELATIONS.suggested, required_fixes, ['dependency'])
         : [],
   },
-  {
-    name: 'branch',
-    extract: ({ branch }, taskId) =>
-      branch === undefined ? [] : facts(task(taskId), RELATIONS.branch, [branch], []),
-  },
-  {
-    name: 'blockers',
-    field: 'blockers',
-    extract: (result, taskId) => facts(task(taskId), BLOCKED_BY, result.blockers, ['dependency', 'error']),
-  },
-  {
-    name: 'commit',
-    extract: ({ commit }, taskId) =>
-      commit === undefined ? [] : facts(task(taskId), RELATIONS.commit, [commit], []),
-  },
+  named('branch'),
+  listed('blockers', BLOCKED_BY, ['dependency', 'error']),
+  named('commit'),
   {
     // A decision that only the summary states. It outlives the next summary of the task.
     name: 'decisions',
@@ -167,6 +145,24 @@ export const EXTRACTION_RULES: readonly ExtractionRule[] = [
     },
   },
 ];
+
+/** Returns the rule that states each text of a list about the task. */
+function listed(
+  name: 'follow_up_actions' | 'required_fixes' | 'blockers',
+  relation: string,
+  tags: readonly SessionFactTag[],
+): ExtractionRule {
+  return {
+    name,
+    field: name,
+    extract: (result, taskId) => facts(task(taskId), relation, result[name], tags),
+  };
+}
+
+function named(name: 'branch' | 'commit'): ExtractionRule {
+  const valuesIn = ({ [name]: value }: AnyResult) => (value === undefined ? [] : [value]);
+  return { name, extract: (result, taskId) => facts(task(taskId), RELATIONS[name], valuesIn(result), []) };
+}
 
 /** Returns the facts that an event stores: the explicit ones, and artifacts, which the outcome does not keep. */
 export function ownFacts(
