@@ -20,8 +20,9 @@ import { withinDeadline } from '../../shared/deadlines.js';
 import { ifPossible, isObject, jsonOf } from '../../shared/text.js';
 import { requireSupportedServer } from '../server/server-version.js';
 import { type DialOptions, useEndingTransport } from './ending-transport.js';
+import { failedWhile } from './failed-while.js';
 import { accessOptions, type NatsAccess, type NatsAddress, shownAddress } from './nats-access.js';
-import { codeOfReport, connectFault, permissionDenied, toThroughlineError } from './nats-errors.js';
+import { codeOfReport, connectFault, permissionDenied } from './nats-errors.js';
 
 export type { NatsConnection };
 
@@ -405,9 +406,7 @@ export async function openServerClock(connection: NatsConnection, stream: string
   const synchronise = async () => {
     const reply = await connection
       .request(`$JS.API.STREAM.INFO.${stream}`, '', { timeout: timeoutMs })
-      .catch((error: unknown) => {
-        throw toThroughlineError(error, 'asking for the time of the server');
-      });
+      .catch(failedWhile('asking for the time of the server'));
     const answer = jsonOf(reply.data);
     if (!isObject(answer) || typeof answer.ts !== 'string')
       throw new ThroughlineError('unavailable', `the server does not tell its time with stream ${stream}`);

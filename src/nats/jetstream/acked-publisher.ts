@@ -8,7 +8,8 @@ import {
   type ResilientSubscription,
   subscribeResiliently,
 } from '../connection/connect-nats.js';
-import { refusal, takenByAnother, toThroughlineError, WRONG_SEQUENCE } from '../connection/nats-errors.js';
+import { failedWhile } from '../connection/failed-while.js';
+import { refusal, takenByAnother, WRONG_SEQUENCE } from '../connection/nats-errors.js';
 import { isStuckAnswer, probeStuck, stuckFault } from './list-streams.js';
 
 /**
@@ -267,9 +268,7 @@ export async function publishCreating(
   try {
     const published = await publisher.publish(subject, body, options);
     if (published.outcome !== 'no_stream') return;
-    await make().catch((error: unknown) => {
-      throw toThroughlineError(error, `making the stream for ${subject}`);
-    });
+    await make().catch(failedWhile(`making the stream for ${subject}`));
   } catch (error) {
     const mayBeMissing = error instanceof ThroughlineError && error.code === 'unavailable';
     if (!mayBeMissing || error.details?.closed === true) throw error;

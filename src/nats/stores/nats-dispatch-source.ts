@@ -4,6 +4,7 @@ import { DISPATCH_STREAM, EXTRACTOR_CONSUMER } from '../../contracts/names.js';
 import type { DispatchDelivery, DispatchSource } from '../../engine/ports/dispatch-source.js';
 import type { Logger } from '../../engine/ports/logger-and-clock.js';
 import { defined } from '../../shared/collections.js';
+import { failedWhile } from '../connection/failed-while.js';
 import { API, apiCode, ifExists, toThroughlineError } from '../connection/nats-errors.js';
 import { NatsConsumption } from '../jetstream/dispatch-consumption.js';
 import { ensureDispatchStream, type HighWaterMark, type StorePorts } from '../jetstream/topology.js';
@@ -38,11 +39,8 @@ export function dispatchSource(ports: DispatchSourcePorts) {
 
     /** Returns the sequence of the newest dispatch, at least as new as all stored before the call; 0 for none. */
     async newest(): Promise<number> {
-      try {
-        return (await jsm.streams.info(DISPATCH_STREAM)).state.last_seq;
-      } catch (error) {
-        throw toThroughlineError(error, 'asking for the newest dispatch');
-      }
+      const asking = jsm.streams.info(DISPATCH_STREAM);
+      return (await asking.catch(failedWhile('asking for the newest dispatch'))).state.last_seq;
     },
 
     /** Returns the number of stored dispatches, of undelivered ones, and of those in progress in all extractors. */

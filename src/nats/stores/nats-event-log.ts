@@ -25,6 +25,7 @@ import type {
 } from '../../engine/ports/session-log.js';
 import { pause } from '../../engine/runtime/pacing.js';
 import { followEvents, listenerOn } from '../connection/connect-nats.js';
+import { failedWhile } from '../connection/failed-while.js';
 import { API, apiCode, ifExists, isNoResponders, toThroughlineError } from '../connection/nats-errors.js';
 import type { PubOutcome } from '../jetstream/acked-publisher.js';
 import { batchFrom, readStream, readTail, type StreamMessage } from '../jetstream/direct-get.js';
@@ -243,13 +244,10 @@ class NatsEventLog<Event extends { readonly type: string }> implements EventLog<
     return newest.seq;
   }
 
-  async #newestAt(key: Token, subjects: string): Promise<StoredMsg | undefined> {
+  #newestAt(key: Token, subjects: string): Promise<StoredMsg | undefined> {
     const { stream, format } = this.#layout;
-    try {
-      return await newestMessage(this.ports.jsm, stream(key), subjects);
-    } catch (error) {
-      throw toThroughlineError(error, `reading ${format.kind} ${key}`);
-    }
+    const newest = newestMessage(this.ports.jsm, stream(key), subjects);
+    return newest.catch(failedWhile(`reading ${format.kind} ${key}`));
   }
 
   /** Purges a stream of the key alone. In a shared one it erases: a purge would leave the text in files with other keys. */
@@ -408,9 +406,8 @@ export class NatsSessionLog
     const { connection, timeoutMs } = this.ports;
     const wanted = { multi_last: [names.sessionSubject(session, RESULT_PATHS)] };
     const place = { connection, stream: names.streamOf(this.#layout, session), timeoutMs };
-    const { messages } = await batchFrom(place, wanted).catch((error: unknown) => {
-      throw toThroughlineError(error, `reading session ${session}`);
-    });
+    const reading = batchFrom(place, wanted);
+    const { messages } = await reading.catch(failedWhile(`reading session ${session}`));
     const before = names.sessionSubject(session, '').length;
     return messages.map((message) => ({
       path: message.subject.slice(before),

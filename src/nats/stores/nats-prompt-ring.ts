@@ -1,7 +1,7 @@
 import { compiledSubject, PROMPTS_STREAM, type Token } from '../../contracts/names.js';
 import { type KeptPrompt, keptPrompt } from '../../contracts/prompt-requests.js';
 import type { ForgottenSessions } from '../../engine/ports/session-lifecycle.js';
-import { toThroughlineError } from '../connection/nats-errors.js';
+import { failedWhile } from '../connection/failed-while.js';
 import { publishCreating } from '../jetstream/acked-publisher.js';
 import { readStream, valueIn } from '../jetstream/direct-get.js';
 import { ensurePromptsStream, RING_SIZE, type StorePorts } from '../jetstream/topology.js';
@@ -16,9 +16,7 @@ export function promptRing(ports: StorePorts, lifecycle: ForgottenSessions) {
       const range = { from: 1, limit: RING_SIZE };
       const subject = compiledSubject(session);
       const reading = readStream({ connection, stream: PROMPTS_STREAM, timeoutMs }, subject, range);
-      const messages = await reading.catch((error: unknown) => {
-        throw toThroughlineError(error, `reading the prompts of ${session}`);
-      });
+      const messages = await reading.catch(failedWhile(`reading the prompts of ${session}`));
       const kept = messages.flatMap((message) => valueIn(keptPrompt, message) ?? []);
       // A rewrite of the stream may reorder or duplicate prompts.
       const once = [...new Map(kept.map((prompt) => [prompt.id, prompt])).values()];

@@ -15,7 +15,7 @@ import type { RejectedEntry, RejectedStore } from '../../engine/ports/dispatch-s
 import { defined } from '../../shared/collections.js';
 import { clipText, oneLine } from '../../shared/text.js';
 import { maxPayload } from '../connection/connect-nats.js';
-import { toThroughlineError } from '../connection/nats-errors.js';
+import { failedWhile } from '../connection/failed-while.js';
 import { publishCreating } from '../jetstream/acked-publisher.js';
 import { readStream, type StreamMessage } from '../jetstream/direct-get.js';
 import { newestPage } from '../jetstream/newest-page.js';
@@ -36,10 +36,7 @@ export function rejectedStore(ports: StorePorts): RejectedStore {
     if (sequence <= 0) return undefined;
     const range = { from: sequence, through: sequence };
     const reading = readStream({ connection, stream, timeoutMs }, '>', range);
-    const messages = await reading.catch((error: unknown) => {
-      throw toThroughlineError(error, `reading message ${sequence} of ${stream}`);
-    });
-    return messages[0];
+    return (await reading.catch(failedWhile(`reading message ${sequence} of ${stream}`)))[0];
   }
 
   return {
@@ -70,12 +67,9 @@ export function rejectedStore(ports: StorePorts): RejectedStore {
     async page({ session, role, before, limit }) {
       const filter = rejectedSubjects(session, role);
       const query = { connection, stream: REJECTED_STREAM, timeoutMs, filter, before, limit };
-      try {
-        const { messages, total, next } = await newestPage(query);
-        return defined({ entries: messages.map(describe), total, next });
-      } catch (error) {
-        throw toThroughlineError(error, 'reading rejected dispatches');
-      }
+      const reading = newestPage(query).catch(failedWhile('reading rejected dispatches'));
+      const { messages, total, next } = await reading;
+      return defined({ entries: messages.map(describe), total, next });
     },
 
     async get(id) {

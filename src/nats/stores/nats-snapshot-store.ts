@@ -5,7 +5,7 @@ import { SNAPSHOT_BUCKET, type Token } from '../../contracts/names.js';
 import type { ForgottenSessions } from '../../engine/ports/session-lifecycle.js';
 import type { SaveOutcome, SnapshotStore, StoredSnapshot } from '../../engine/ports/session-log.js';
 import { maxPayload } from '../connection/connect-nats.js';
-import { toThroughlineError } from '../connection/nats-errors.js';
+import { failedWhile } from '../connection/failed-while.js';
 import { readStream, type StreamMessage } from '../jetstream/direct-get.js';
 import { snapshotSequence } from '../jetstream/topology.js';
 import { type BucketKind, type BucketOptions, isDeletion, KEPT, KvBucket } from './kv-bucket.js';
@@ -46,9 +46,8 @@ export function snapshotStore(connection: NatsConnection, options: SnapshotStore
   async function history(key: Token): Promise<StoredSnapshot[]> {
     const subject = `$KV.${SNAPSHOT_BUCKET}.${prefix}${key}`;
     const place = { connection, stream: `KV_${SNAPSHOT_BUCKET}`, timeoutMs };
-    const kept = await readStream(place, subject, { from: 1 }).catch((error: unknown) => {
-      throw toThroughlineError(error, `reading the snapshots of ${key}`);
-    });
+    const reading = readStream(place, subject, { from: 1 });
+    const kept = await reading.catch(failedWhile(`reading the snapshots of ${key}`));
     return kept
       .slice(kept.findLastIndex(isDeletion) + 1)
       .flatMap((message) => snapshotIn(message) ?? [])
