@@ -97,7 +97,8 @@ function marketplaces(): Readonly<Record<string, string>> {
 
 /** Returns the hooks that `throughline connect` writes for a client. */
 function hooksOf(client: ConnectClientName): unknown {
-  const where = { scope: 'project', project: '/app', home: '/home', env: {}, exists: () => false } as const;
+  const places = { scope: 'project', project: '/app', home: '/home', env: {} } as const;
+  const where = { ...places, exists: () => false, read: () => undefined };
   const [file] = CONNECT_CLIENTS[client].files(where);
   if (file === undefined) throw new Error(`${client} has no file with hooks`);
   const text = connectedText(file, undefined);

@@ -151,7 +151,7 @@ async function connected(
   const name = proposedSession(stateDirOf(cli.config.env), place.project);
   const usual = defined({ session: name, project: name, plan: plainPlan(place.project) });
   const defaults = scope === 'project' ? usual : {};
-  const changes = connectPlan(client, place, readerOf(place), projectFields(options, scope), defaults);
+  const changes = connectPlan(client, place, projectFields(options, scope), defaults);
   const record = scope === 'project' ? newRecord(cli, place, file, changes, options.session) : undefined;
   if (changes.length === 0 && record === undefined) {
     const title = client === undefined ? 'this folder' : CONNECT_CLIENTS[client].title;
@@ -169,7 +169,7 @@ function newRecord(
   changes: readonly FileChange[],
   named: string | undefined,
 ): ProjectSettings | undefined {
-  const text = changes.find(({ path }) => path === file)?.after ?? readerOf(place)(file) ?? '';
+  const text = changes.find(({ path }) => path === file)?.after ?? place.read(file) ?? '';
   const { session, project, plan, agents } = projectSettings(file, text);
   const wrong = (what: string) => new ThroughlineError('config_invalid', `${file}: ${what}`);
   if (session === undefined || project === undefined)
@@ -200,13 +200,14 @@ function newRecord(
 }
 
 function placeOf(cli: Cli, scope: Scope, project = process.cwd()): Where {
-  return { scope, project, home: homedir(), env: cli.config.env, exists: existsSync };
+  const read = readerOf({ scope, project });
+  return { scope, project, home: homedir(), env: cli.config.env, exists: existsSync, read };
 }
 
 async function disconnect(cli: Cli, client: ConnectClientName | undefined, options: ConnectOptions) {
   const scope = options.user === true ? 'user' : 'project';
   const place = placeOf(cli, scope);
-  const changes = removePlan(client, place, readerOf(place));
+  const changes = removePlan(client, place);
   if (client === undefined || changes.length > 0) {
     const isLast =
       client === undefined || changes.some(({ path }) => path === join(place.project, PROJECT_FILE_NAME));
@@ -226,7 +227,7 @@ function everyConnection(cli: Cli) {
     ...folders.filter((folder) => existsSync(folder)).map((folder) => placeOf(cli, 'project', folder)),
   ];
   return places.flatMap((place) => {
-    const clients = CONNECT_NAMES.filter((name) => clientState(name, place, readerOf(place)) !== 'absent');
+    const clients = CONNECT_NAMES.filter((name) => clientState(name, place) !== 'absent');
     const isAlone = place.scope === 'project' && clients.length === 0;
     return (isAlone ? [undefined] : clients).map((client) => {
       const where = place.scope === 'user' ? 'for all your projects' : `in ${place.project}`;
@@ -237,8 +238,7 @@ function everyConnection(cli: Cli) {
 }
 
 function removeConnections(cli: Cli): void {
-  for (const { client, place } of everyConnection(cli))
-    writeChanges(removePlan(client, place, readerOf(place)), place);
+  for (const { client, place } of everyConnection(cli)) writeChanges(removePlan(client, place), place);
   const stateDir = stateDirOf(cli.config.env);
   for (const { folder } of connectedProjects(stateDir)) removeConnected(stateDir, folder);
 }
@@ -329,8 +329,7 @@ async function connectedClient(cli: Cli, client: ConnectClientName, common: read
   const problems: string[] = [];
   const stateIn = (scope: Scope): EntryState | 'unreadable' => {
     try {
-      const place = placeOf(cli, scope);
-      return clientState(client, place, readerOf(place));
+      return clientState(client, placeOf(cli, scope));
     } catch (error) {
       problems.push(messageOf(error));
       return 'unreadable';
@@ -341,8 +340,7 @@ async function connectedClient(cli: Cli, client: ConnectClientName, common: read
     const again = `"throughline connect ${client}${scope === 'user' ? ' --user' : ''}"`;
     if (states[scope] === 'outdated')
       problems.push(`${title} has part of what connects it, or an older version: run ${again} again`);
-    const place = placeOf(cli, scope);
-    const fault = states[scope] === 'connected' ? problem?.(place, readerOf(place)) : undefined;
+    const fault = states[scope] === 'connected' ? problem?.(placeOf(cli, scope)) : undefined;
     if (fault !== undefined) problems.push(fault);
   }
   const isConnected = states.project === 'connected' || states.user === 'connected';

@@ -3,7 +3,6 @@ import type { AgentSession } from '../agents/agent-session.js';
 import type { WorkTree } from '../agents/hooks/turn-files.js';
 import { fileVersion } from '../config/ask-git.js';
 import { stateDirOf, USUAL_VARIABLES } from '../config/config.js';
-import type { ServerInUse } from '../config/user-server.js';
 import { ThroughlineError, usageError } from '../contracts/errors.js';
 import { kindOf } from '../contracts/kinds.js';
 import { type Token, token } from '../contracts/names.js';
@@ -84,7 +83,7 @@ async function work(cli: Cli, options: WorkOptions): Promise<RunSummary> {
     import('../work/command-agent.js'),
     import('../agents/hooks/turn-files.js'),
   ]);
-  const variables = workEnvironment(cli.config.env, env, cli.server);
+  const variables = workEnvironment(cli, env);
   const folder = openRunFolder(stateDirOf(cli.config.env), process.cwd(), session);
   const place = { env: variables, folder };
   const interrupt = interruption();
@@ -165,11 +164,8 @@ function interruption() {
  *
  * @throws ThroughlineError `usage` for a name that is not set
  */
-function workEnvironment(
-  env: Readonly<Record<string, string | undefined>>,
-  names: readonly string[],
-  server: ServerInUse,
-): Record<string, string> {
+function workEnvironment({ config, server }: Cli, names: readonly string[]): Record<string, string> {
+  const { env } = config;
   // A run within a call of another one: that one ends its processes as well.
   const usual = [...USUAL_VARIABLES, 'THROUGHLINE_CALL'].map((name) => [name, env[name]]);
   const given: Record<string, string> = defined(Object.fromEntries(usual));

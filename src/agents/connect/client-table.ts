@@ -14,7 +14,7 @@ interface ConnectClient {
   /** Steps that are left to the user after connecting: of a project, and in any case. */
   readonly confirm: { readonly project?: string; readonly always?: string };
   /** Returns why a connected client ignores its configuration, with the fix. */
-  readonly problem?: (where: Where, read: (path: string) => string | undefined) => string | undefined;
+  readonly problem?: (where: Where) => string | undefined;
 }
 
 export type ConnectClientName = HookClientName | 'agents-md';
@@ -28,6 +28,8 @@ export interface Where {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Some clients accept one of two file names. */
   readonly exists: (path: string) => boolean;
+  /** Returns the text of a file; undefined for a missing one. */
+  readonly read: (path: string) => string | undefined;
 }
 
 /** A file with entries of ours, or a file that is only ours (`own`). */
@@ -244,14 +246,14 @@ const codexBlock = (env: Where['env']): TomlBlock => ({
   varies: /^env_vars = /,
 });
 
-function codexConfig({ scope, project, home, env }: Omit<Where, 'exists'>): string {
+function codexConfig({ scope, project, home, env }: Omit<Where, 'exists' | 'read'>): string {
   const folder = scope === 'project' ? join(project, '.codex') : (env.CODEX_HOME ?? join(home, '.codex'));
   return join(folder, 'config.toml');
 }
 
 /** Codex stores in the user's configuration which files may run hooks. */
-function codexTrust(where: Where, read: (path: string) => string | undefined): string | undefined {
-  const text = read(codexConfig({ ...where, scope: 'user' })) ?? '';
+function codexTrust(where: Where): string | undefined {
+  const text = where.read(codexConfig({ ...where, scope: 'user' })) ?? '';
   const key = `[hooks.state.${JSON.stringify(`${codexConfig(where)}:stop`)}`.slice(0, -1);
   return text.includes(key)
     ? undefined

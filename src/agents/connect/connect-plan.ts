@@ -29,19 +29,16 @@ export interface FileChange {
   readonly hash?: string;
 }
 
-/** Returns the text of a file; undefined for a missing one. */
-export type ReadText = (path: string) => string | undefined;
-
 export const PROJECT_FILE_NAME = '.throughline.json';
 
 /** Returns the changes that connect a client, or the project alone; none if it is connected. Throws `config_invalid`. */
 export function connectPlan(
   client: ConnectClientName | undefined,
   where: Where,
-  read: ReadText,
   given: ProjectFields,
   defaults: ProjectFields,
 ): FileChange[] {
+  const { read } = where;
   const clientFiles = client === undefined ? [] : CONNECT_CLIENTS[client].files(where);
   const files = clientFiles.map((file): FileChange => {
     const { path } = file;
@@ -53,18 +50,14 @@ export function connectPlan(
     const after = connectedText(file, before);
     return { path, before, after, backup, record, hash: recordedHash(file, after) };
   });
-  return [
-    ...files,
-    ...(where.scope === 'project' ? [projectChange(where, read, given, defaults)] : []),
-  ].filter(isChange);
+  return [...files, ...(where.scope === 'project' ? [projectChange(where, given, defaults)] : [])].filter(
+    isChange,
+  );
 }
 
 /** Returns the changes that take out a client, or a project that is connected without any. Throws `config_invalid`. */
-export function removePlan(
-  client: ConnectClientName | undefined,
-  where: Where,
-  read: ReadText,
-): FileChange[] {
+export function removePlan(client: ConnectClientName | undefined, where: Where): FileChange[] {
+  const { read } = where;
   const clientFiles = client === undefined ? [] : CONNECT_CLIENTS[client].files(where);
   const files = clientFiles.flatMap((file): FileChange[] => {
     const { path } = file;
@@ -77,32 +70,33 @@ export function removePlan(
   });
   const others = CONNECT_NAMES.filter((name) => name !== client);
   const isTaken = client === undefined || files.some(isChange);
-  const goes = where.scope === 'project' && isTaken && noneOf(others, where, read);
-  return [...files, ...(goes ? projectRemoved(where, read) : [])].filter(isChange);
+  const goes = where.scope === 'project' && isTaken && noneOf(others, where);
+  return [...files, ...(goes ? projectRemoved(where) : [])].filter(isChange);
 }
 
-export function clientState(client: ConnectClientName, where: Where, read: ReadText): EntryState {
+export function clientState(client: ConnectClientName, where: Where): EntryState {
   const states = CONNECT_CLIENTS[client]
     .files(where)
-    .map((file: ConfigFile) => entryState(file, read(file.path)));
+    .map((file: ConfigFile) => entryState(file, where.read(file.path)));
   if (states.every((state) => state === 'absent')) return 'absent';
   return states.every((state) => state === 'connected') ? 'connected' : 'outdated';
 }
 
-function projectChange(where: Where, read: ReadText, given: ProjectFields, defaults: ProjectFields) {
+function projectChange(where: Where, given: ProjectFields, defaults: ProjectFields) {
+  const { read } = where;
   const path = join(where.project, PROJECT_FILE_NAME);
   const before = read(path);
   const record = recordOf(path, where);
   // A file that existed before the first client belongs to the user.
-  const isFirst =
-    before !== undefined && read(record.hash) === undefined && noneOf(CONNECT_NAMES, where, read);
+  const isFirst = before !== undefined && read(record.hash) === undefined && noneOf(CONNECT_NAMES, where);
   const after = projectText(before, given, defaults, path);
   const hash = recordedHash(undefined, after);
   const backup = isFirst ? ('make' as const) : ('leave' as const);
   return { path, before, after, backup, record, hash };
 }
 
-function projectRemoved(where: Where, read: ReadText): FileChange[] {
+function projectRemoved(where: Where): FileChange[] {
+  const { read } = where;
   const path = join(where.project, PROJECT_FILE_NAME);
   const before = read(path);
   if (before === undefined) return [];
@@ -115,9 +109,9 @@ function projectRemoved(where: Where, read: ReadText): FileChange[] {
 }
 
 /** Returns true if no client is connected. An unreadable file may have our entries. */
-function noneOf(clients: readonly ConnectClientName[], where: Where, read: ReadText): boolean {
+function noneOf(clients: readonly ConnectClientName[], where: Where): boolean {
   try {
-    return clients.every((client) => clientState(client, where, read) === 'absent');
+    return clients.every((client) => clientState(client, where) === 'absent');
   } catch (error) {
     if (error instanceof ThroughlineError) return false;
     throw error;

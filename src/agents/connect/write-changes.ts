@@ -8,7 +8,7 @@ import {
   writePrivateFile,
 } from '../../engine/files/user-state.js';
 import type { Where } from './client-table.js';
-import type { FileChange, ReadText } from './connect-plan.js';
+import type { FileChange } from './connect-plan.js';
 import { unusable } from './json-entries.js';
 
 const WRITABLE = 0o222;
@@ -18,7 +18,7 @@ const MAX_OWN = 128 * 1024 * 1024;
 
 type Place = Pick<Where, 'scope' | 'project'>;
 
-export function readerOf(place: Place): ReadText {
+export function readerOf(place: Place): Where['read'] {
   return (path) => configText(path, boundsOf(path, place));
 }
 

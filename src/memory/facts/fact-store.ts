@@ -219,7 +219,8 @@ export class InMemorySessionFactStore {
 
   #reopen(saying: Saying, restored: Restored | undefined): void {
     const isClosed = saying.fact.validTo !== undefined;
-    saying.fact = { ...reopened(saying.fact), ...(restored && { restored }) };
+    const { retracted: _, ended: __, validTo: ___, closedBy: ____, ...open } = saying.fact;
+    saying.fact = { ...open, ...(restored && { restored }) };
     if (isClosed) this.#opened(saying.fact);
     const closer = this.#closerOf(saying.fact);
     if (closer !== undefined) this.#close(saying, closer);
@@ -710,11 +711,6 @@ function replacedBy(ref: string): Ended {
 
 function closed({ ended: _, ...fact }: SessionFact, { at, sequence, ended }: Closing): SessionFact {
   return { ...fact, validTo: at, closedBy: sequence, ...(ended && { ended }) };
-}
-
-function reopened(fact: SessionFact): SessionFact {
-  const { retracted: _, ended: __, validTo: ___, closedBy: ____, ...open } = fact;
-  return open;
 }
 
 /** Retracted facts count as closed by their own dispatch, so that no other one closes them. */

@@ -253,18 +253,15 @@ function find(text: string): readonly Secret[] {
     const value = quoted ?? plain;
     const end = index + whole.length;
     const isSure = quoted !== undefined || /^:?=/.test(whole) || ENDS_LINE.test(text.slice(end, end + 10));
-    const isSecret = password === undefined ? isKey(value) : isSure || isMixed(value);
+    // Prose has no such words.
+    const isMixed = /\d/.test(value) || /[a-z][A-Z]/.test(value);
+    const isSecret = password === undefined ? isKey(value) : isSure || isMixed;
     if (isSecret && !standsIn(value)) add('variable', value, index + whole.lastIndexOf(value));
   }
 }
 
 /** A password without quotes may be code or prose: after a colon it must end its line. */
 const ENDS_LINE = /^[ \t]{0,8}(?:[\r\n,}"'#\\<]|$)/;
-
-/** Prose has no such words. */
-function isMixed(value: string): boolean {
-  return /\d/.test(value) || /[a-z][A-Z]/.test(value);
-}
 
 function isKey(value: string): boolean {
   return (

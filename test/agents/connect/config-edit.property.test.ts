@@ -11,6 +11,7 @@ const where = {
   home: '/home/u',
   env: {},
   exists: () => false,
+  read: () => undefined,
 };
 const FILES: readonly ConfigFile[] = CONNECT_NAMES.flatMap((name) => CONNECT_CLIENTS[name].files(where));
 const jsonFile = fc.constantFrom(...FILES.filter(({ kind }) => kind === 'json'));
