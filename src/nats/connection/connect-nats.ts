@@ -370,13 +370,7 @@ export const onConnectionState = listenersOf<boolean>(async (connection, toAll) 
   }
 });
 
-export interface ConnectionHealth {
-  readonly connected: boolean;
-  readonly server: string;
-  readonly disconnects: number;
-}
-
-export function watchConnection(connection: NatsConnection): () => ConnectionHealth {
+export function watchConnection(connection: NatsConnection) {
   let [connected, disconnects] = [true, 0];
   onConnectionState(connection, (isConnected) => {
     if (connected && !isConnected && !connection.isClosed()) disconnects += 1;

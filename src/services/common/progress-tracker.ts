@@ -35,11 +35,6 @@ export type Refreshed =
   /** The file is unreadable, has no or too many tasks, or the tools do not answer: the earlier progress still applies. */
   | { readonly outcome: 'failed'; readonly message: string };
 
-type ChangedPlan = Omit<Extract<ReadDocument, { ok: true }>, 'ok' | 'problems'> & {
-  readonly path: string;
-  readonly version?: GitVersion;
-};
-
 export class ProgressTracker {
   readonly #options: ProgressTrackerOptions;
   /** Git's newest answers by path, for files that it says are not committed: asking it holds the event loop. */
@@ -85,10 +80,7 @@ export class ProgressTracker {
   }
 
   /** Returns the plan as its file is now, if the session has another version, or why it cannot be read. */
-  async #changed({
-    run,
-    charter,
-  }: SessionState): Promise<ChangedPlan | { readonly fault: string } | undefined> {
+  async #changed({ run, charter }: SessionState) {
     // The plan of an archived session is frozen.
     if (run?.source.kind !== 'file' || charter.archived !== undefined) return undefined;
     const { path } = run.source;
