@@ -3,7 +3,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { stateDirOf } from '../config/config.js';
-import { userStore } from '../config/user-server.js';
+import { serverText, userStore } from '../config/user-server.js';
 import { ThroughlineError } from '../contracts/errors.js';
 import { INSPECTOR_TOKEN_FILE } from '../nats/server/server-store.js';
 import type { Command, Flags, Texts } from './cli-command.js';
@@ -30,7 +30,7 @@ export function openCommand(program: Command): void {
     .option('--json', 'only print {"url"} as JSON')
     .examples('throughline open', 'throughline open --print')
     .action(async ({ store, print, newToken, json }: OpenOptions, command: Command) => {
-      const { config, autostart } = cliOf(command);
+      const { config, autostart, server } = cliOf(command);
       const storeDir = resolve(store ?? userStore(stateDirOf(config.env)));
       if (newToken) {
         rmSync(join(storeDir, INSPECTOR_TOKEN_FILE), { force: true });
@@ -42,7 +42,12 @@ export function openCommand(program: Command): void {
       const start = () => startUserServer(config, (line) => note(`-- ${line}`));
       const up = (await runningUp(storeDir)) ?? (mayStart ? await start() : undefined);
       if (up === undefined)
-        throw new ThroughlineError('unavailable', 'nothing runs: start it with "throughline up --detach"');
+        throw new ThroughlineError(
+          'unavailable',
+          server.kind === 'own'
+            ? 'nothing runs: start it with "throughline up --detach"'
+            : `the inspector runs where the server does: run "throughline open" there; in use here is ${serverText(server)}`,
+        );
       const { inspector: url } = up;
       if (url === null)
         throw new ThroughlineError(

@@ -1,7 +1,7 @@
 import { Option } from 'commander';
 import { hasProjectFile } from '../agents/agent-session.js';
 import { serverText } from '../config/user-server.js';
-import { ThroughlineError, usageError } from '../contracts/errors.js';
+import { codeOf, ThroughlineError, usageError } from '../contracts/errors.js';
 import type { Token } from '../contracts/names.js';
 import type { RunInitReply, RunStatusReply } from '../contracts/plan-requests.js';
 import { PLAN_STATUSES } from '../contracts/plan-requests.js';
@@ -135,16 +135,24 @@ function mb(bytes: number): string {
 }
 
 async function installation(cli: Cli, json: boolean): Promise<Shown> {
-  const { health, list, proposed } = await withClient(cli, async ({ tools, proposals }) => ({
+  const server = serverText(cli.server);
+  const known = await withClient(cli, async ({ tools, proposals }) => ({
     health: await tools.healthShow({}),
     list: await tools.sessionList({ limit: NAMED }),
     // Without a learnings service, or the permission to ask it, nothing is known of proposals.
     proposed: await proposals
       .list({ ...projectIn(cli, {}), status: 'pending', limit: 1 })
       .catch(() => undefined),
-  }));
+  })).catch((error: unknown) => {
+    if (codeOf(error) !== 'permission_denied') throw error;
+  });
+  if (known === undefined)
+    return {
+      text: json ? JSON.stringify({ server }) : `server: ${server}`,
+      remark: '-- your access is for some sessions only: "throughline status NAME" shows one of them',
+    };
+  const { health, list, proposed } = known;
   const { sessions, total } = list;
-  const server = serverText(cli.server);
   if (json) return { text: JSON.stringify({ server, ...health, sessions, total }) };
   const pc = coloursOf(cli);
   const now = new Date().toISOString();

@@ -296,7 +296,9 @@ async function joining(
       // The server that was joined before may have another address.
       const [seed, before] = [nkey, authorities].map((file) => file && readFileSync(file, 'utf8').trim());
       const invitation = { ...{ name, by, url: known.url }, seed: seed ?? '', ca: before };
-      return await proven(fromInvitation(invitation, url, ca));
+      const again = await proven(fromInvitation(invitation, url, ca));
+      note('-- joined with the key that was here; "throughline team leave" comes before another invitation');
+      return again;
     } catch (error) {
       // It is another one, or its key was replaced.
       fault = error;

@@ -161,6 +161,13 @@ it('a revoked or replaced key ends within a second, and the errors of a join nam
   expect(await ann.run(['note', 'add', '-s', 'another', 'x'])).toMatchObject({
     stderr: expect.stringContaining('permission_denied'),
   });
+  const { THROUGHLINE_SESSION: _, ...unnamed } = ann.env;
+  expect(await cli(['status'], { env: unnamed, cwd: ann.home })).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^server: .*, as ann\n$/),
+    stderr: expect.stringContaining('your access is for some sessions only'),
+  });
+  expect((await ann.run(['open', '--print'])).stderr).toContain('run "throughline open" there');
   const said = ['note', 'add', '-s', 'api', 'Decided: The parser is recursive'];
   expect(await cli(said, { env: ann.env, cwd: ann.home, terminal: true })).toMatchObject({ code: 0 });
   await writeFile(join(ann.home, 'tasks.md'), '- [ ] 1. Lexer\n');
@@ -255,6 +262,8 @@ it('a server that is away is named with the last start, and joined again at its 
       `throughline team joined ${moved} as ann\n`,
     );
   expect((await ann.run(['doctor'])).stdout).toContain('named by "throughline team join --project", as ann');
+  const { stderr: keptKey } = await ann.run(['team', 'join', moved, '--project'], invitation);
+  expect(keptKey).toContain('joined with the key that was here');
   const other = await ann.run(['team', 'join', moved.replace('127.0.0.1', 'localhost'), '--project']);
   expect(other.stderr).toContain('name the server as its certificate does');
   await begin(ann);

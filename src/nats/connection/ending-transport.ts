@@ -7,6 +7,7 @@ import { ThroughlineError } from '../../contracts/errors.js';
 
 const GREETED_WITHIN_MS = 800;
 const PROVEN: TlsOptions & { readonly rejectUnauthorized: boolean } = { rejectUnauthorized: false };
+const NAME_ONE = 'set NATS_URL or --nats to the address of one';
 const AGAIN = 'end it with "throughline down", then run "throughline up --detach"';
 
 interface Address {
@@ -19,6 +20,8 @@ export interface DialOptions {
   /** Returns where the server is, and what its greeting contains. Called at each attempt; may throw. */
   readonly locate?: () => Address & { readonly greeting: string; readonly pid: number };
   readonly greeted?: (greeting: string) => void;
+  /** What to do where something else than a NATS server answers. */
+  readonly otherwise?: string;
 }
 
 /**
@@ -30,7 +33,7 @@ class EndingTransport extends NodeTransport {
   #isTlsFirst = false;
 
   override async dial(address: Address): Promise<Socket> {
-    const { locate, greeted }: ConnectionOptions & DialOptions = this.options;
+    const { locate, greeted, otherwise = NAME_ONE }: ConnectionOptions & DialOptions = this.options;
     const located = locate?.();
     const { port, hostname } = located ?? address;
     const socket = createConnection(port, hostname);
@@ -47,7 +50,7 @@ class EndingTransport extends NodeTransport {
     socket.removeAllListeners();
     // With `handshakeFirst` the server is silent until the client has begun.
     if (this.#isTlsFirst) return socket;
-    const greeting = await greetingOf(socket, `${hostname}:${port}`, located?.pid);
+    const greeting = await greetingOf(socket, `${hostname}:${port}`, otherwise, located?.pid);
     greeted?.(greeting);
     if (located === undefined) return socket;
     try {
@@ -84,7 +87,7 @@ class EndingTransport extends NodeTransport {
  * @param pid the process of the user's own server, if this is the one
  * @throws ThroughlineError `unavailable` for other bytes, or none within a second
  */
-async function greetingOf(socket: Socket, address: string, pid?: number): Promise<string> {
+async function greetingOf(socket: Socket, address: string, fix: string, pid?: number): Promise<string> {
   let isSilent = false;
   const greeting = await new Promise<Buffer | undefined>((resolve) => {
     const done = () => {
@@ -108,7 +111,6 @@ async function greetingOf(socket: Socket, address: string, pid?: number): Promis
   if (isSilent && pid !== undefined) throw hangs(pid);
   if (greeting === undefined && !isSilent) throw new Error('the connection was closed before a greeting');
   const why = greeting === undefined ? 'or hangs: it sends no greeting' : 'it speaks another protocol';
-  const fix = 'set NATS_URL or --nats to the address of one';
   throw new ThroughlineError('unavailable', `${address} is not a NATS server, ${why}: ${fix}`, {
     details: { fix },
   });

@@ -13,7 +13,7 @@ import { defined } from '../../shared/collections.js';
 import { isObject, jsonOf, withoutCredentials } from '../../shared/text.js';
 import { OWNER, serverNameOf, serverOnStore, tokenOf } from '../server/server-store.js';
 import type { DialOptions } from './ending-transport.js';
-import { START_ONE } from './nats-errors.js';
+import { START_ONE, START_THERE } from './nats-errors.js';
 
 /** Credentials and encryption of the connection, with their variables; the `nats` CLI reads those with `NATS_` too. */
 export interface NatsAccess {
@@ -89,7 +89,12 @@ export function accessOptions(
 ): Partial<ConnectionOptions> & DialOptions {
   if (typeof address !== 'string' && 'store' in address) return ownServerOptions(address, around);
   const [url, given] = typeof address === 'string' ? [address, around] : withRecorded(address, around);
-  const { servers, access, tls: wanted } = serversOf(url, given);
+  const isJoined = typeof address !== 'string';
+  const {
+    servers,
+    access,
+    tls: wanted,
+  } = serversOf(url, given, isJoined ? 'the address' : 'NATS_URL or --nats');
   requireConsistent(access);
   const { user, password, token, inboxPrefix } = access;
   const tls = tlsOptions(access, wanted, servers);
@@ -97,7 +102,7 @@ export function accessOptions(
   return {
     servers,
     ...(user !== undefined && password !== undefined && { user, pass: password }),
-    ...defined({ token, authenticator, tls, inboxPrefix }),
+    ...defined({ token, authenticator, tls, inboxPrefix, otherwise: isJoined ? START_THERE : undefined }),
   };
 }
 
@@ -127,7 +132,7 @@ function ownServerOptions({ store }: OwnStore, access: NatsAccess): Partial<Conn
   };
 }
 
-function serversOf(url: string, given: NatsAccess) {
+function serversOf(url: string, given: NatsAccess, field: string) {
   const servers: string[] = [];
   let access = given;
   let tls = false;
@@ -136,7 +141,7 @@ function serversOf(url: string, given: NatsAccess) {
     const [, scheme = '', credentials, host = server] =
       /^([a-z][a-z\d+.-]*:\/\/)?(?:([^/]*)@)?(.*)$/is.exec(server) ?? [];
     tls ||= scheme.toLowerCase() === 'tls://';
-    requireServer(host, scheme, url);
+    requireServer(host, scheme, url, field);
     servers.push(host);
     if (credentials === undefined) continue;
     const [, name, password] = (/^([^:]*)(?::(.*))?$/s.exec(credentials) ?? []).map(
@@ -148,9 +153,8 @@ function serversOf(url: string, given: NatsAccess) {
 }
 
 /** Rejects an invalid port or scheme, on which the client would fail deep inside Node. */
-function requireServer(host: string, scheme: string, url: string): void {
-  if (/^\d+$/.test(host))
-    throw wrong(`NATS_URL or --nats is ${host}, a port alone: use nats://127.0.0.1:${host}`);
+function requireServer(host: string, scheme: string, url: string, field: string): void {
+  if (/^\d+$/.test(host)) throw wrong(`${field} is ${host}, a port alone: use nats://127.0.0.1:${host}`);
   const [isHost, port = 4222] = /^(?:\[[\da-f:.]+\]|[^:/@\s]+)(?::(\d+))?\/?$/i.exec(host) ?? [];
   const isScheme = scheme === '' || SCHEMES.has(scheme.toLowerCase());
   if (isHost !== undefined && isScheme && Number(port) >= 1 && Number(port) <= 65_535) return;
@@ -160,7 +164,7 @@ function requireServer(host: string, scheme: string, url: string): void {
     ? '; in a user or a password write / as %2F and a comma as %2C, or use NATS_USER and NATS_PASSWORD'
     : '';
   throw wrong(
-    `NATS_URL or --nats is ${shown}: use nats://host:port or tls://host:port, with a port from 1 to 65535${escaped}`,
+    `${field} is ${shown}: use nats://host:port or tls://host:port, with a port from 1 to 65535${escaped}`,
   );
 }
 
@@ -200,7 +204,7 @@ export function newUserKey(): { readonly key: string; readonly seed: string } {
 /** Returns the account of credentials: the same for all its users, and wherever its server is. */
 export function accountOf({ creds }: NatsAccess): string | undefined {
   if (creds === undefined) return undefined;
-  const words = readFile('NATS_CREDS', creds, CREDS, 'the JWT and the seed of a user').split(/\s/);
+  const words = readFile('NATS_CREDS or --creds', creds, CREDS, 'the JWT and the seed of a user').split(/\s/);
   const [, payload = ''] = words.map((word) => word.split('.')).find(({ length }) => length === 3) ?? [];
   const jwt = jsonOf(Buffer.from(payload, 'base64url'));
   if (!isObject(jwt)) return undefined;
@@ -215,7 +219,7 @@ function fileAuthenticator({ nkey, creds }: NatsAccess): Authenticator | undefin
     return nkeyAuthenticator(() => new TextEncoder().encode(SEED.exec(seed())?.[0]));
   }
   if (creds !== undefined) {
-    const text = readEachTime('NATS_CREDS', creds, CREDS, 'the JWT and the seed of a user');
+    const text = readEachTime('NATS_CREDS or --creds', creds, CREDS, 'the JWT and the seed of a user');
     return credsAuthenticator(() => new TextEncoder().encode(text()));
   }
   return undefined;
@@ -224,7 +228,7 @@ function fileAuthenticator({ nkey, creds }: NatsAccess): Authenticator | undefin
 function tlsOptions({ ca, cert, key, tlsFirst }: NatsAccess, wanted: boolean, servers: readonly string[]) {
   if (ca === undefined && cert === undefined && tlsFirst !== true && !wanted) return undefined;
   return {
-    ...(ca !== undefined && { ca: readFile('NATS_CA', ca, PEM, 'certificates in PEM') }),
+    ...(ca !== undefined && { ca: readFile('NATS_CA or --ca', ca, PEM, 'certificates in PEM') }),
     ...(cert !== undefined && { cert: readFile('NATS_CERT', cert, PEM, 'a certificate in PEM') }),
     ...(key !== undefined && { key: readFile('NATS_KEY', key, PEM, 'a private key in PEM') }),
     ...(tlsFirst === true && { handshakeFirst: true }),

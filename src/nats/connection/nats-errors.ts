@@ -1,6 +1,7 @@
 import { ErrorCode as NatsCode, NatsError } from 'nats';
 import type { ErrorCode } from '../../contracts/error-codes.js';
 import { messageOf, ThroughlineError } from '../../contracts/errors.js';
+import type { JoinedServer } from './nats-access.js';
 
 export const API = {
   streamNotFound: 10059,
@@ -174,16 +175,22 @@ const AUTH_CODES: ReadonlySet<string> = new Set([
 ]);
 
 /** Maps the error of a failed connection attempt. `url` must not contain secrets; `joined` if `team join` has recorded it. */
-export function connectFault(cause: unknown, url: string, joined?: { readonly as?: string | undefined }) {
+export function connectFault(cause: unknown, url: string, joined?: Pick<JoinedServer, 'as' | 'access'>) {
   const code = codeOf(cause);
   const text = messageOf(cause);
   const again = `"throughline team join ${url}`;
   if (AUTH_CODES.has(code)) {
-    const who = joined?.as === undefined ? 'the credentials' : `the key of ${joined.as}`;
+    const { user, creds } = joined?.access ?? {};
+    const option = user === undefined ? creds && `--creds ${creds}` : `--user ${user}`;
+    const isKey = joined?.as !== undefined && option === undefined;
+    const who = isKey ? `the key of ${joined.as}` : 'the credentials';
+    const invited = `ask for a new invitation ("throughline team rotate NAME", or "invite NAME", where the server runs), then ${again}"`;
     const fix =
       joined === undefined
         ? 'check NATS_USER and NATS_PASSWORD, NATS_TOKEN, NATS_NKEY or NATS_CREDS'
-        : `ask for a new invitation ("throughline team rotate NAME", or "invite NAME", where the server runs), then ${again}"`;
+        : option === undefined
+          ? invited
+          : `check them, then ${again} ${option}"`;
     const message = `the NATS server at ${url} rejected ${who} (${text}): ${fix}`;
     return new ThroughlineError('auth_failed', message, { cause });
   }
@@ -203,7 +210,7 @@ export function connectFault(cause: unknown, url: string, joined?: { readonly as
   });
 }
 
-const START_THERE =
+export const START_THERE =
   'start it there with "throughline up", or name its new address with "throughline team join URL"; what hooks keep meanwhile is sent later';
 export const START_ONE = 'start one with "throughline up", or name another with --nats or NATS_URL';
 

@@ -108,6 +108,10 @@ describe('connectNats', () => {
         message: `${other.url.replace('nats://', '')} is not a NATS server, ${what}: set NATS_URL or --nats to the address of one`,
       });
       expect(performance.now() - begin).toBeLessThan(3000);
+      // Who joined a team has set no variable.
+      await expect(connect({ url: other.url, access: {} })).rejects.toThrow(
+        /start it there with "throughline up", or name its new address with "throughline team join URL"/,
+      );
     },
   );
 

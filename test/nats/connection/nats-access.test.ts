@@ -201,6 +201,21 @@ describe('an address that cannot be used', () => {
     },
   );
 
+  it.each<[string, keyof typeof servers, NatsAccess, string]>([
+    ['password', 'password', { user: 'me', password: `${SECRET}!` }, '--user me'],
+    ['credentials', 'creds', { creds: '$' }, '--creds /'],
+  ])('what team join has recorded names its own options: wrong %s', async (_, name, given, option) => {
+    const access = 'creds' in given ? { creds: paths.otherCreds } : given;
+    const join = (url: string) =>
+      connectNats({ url: { url, as: 'me', access }, name: 'throughline test', logger: silentLogger });
+    await expect(join(servers[name].url)).rejects.toThrow(
+      new RegExp(
+        `rejected the credentials .*: check them, then "throughline team join nats://\\S+ ${option}`,
+      ),
+    );
+    await expect(join('http://127.0.0.1:1')).rejects.toThrow(/^the address is "http:.*use nats:/);
+  });
+
   it('a port alone is refused with the address that it probably means', async () => {
     await expect(connect('4999', {})).rejects.toThrow('a port alone: use nats://127.0.0.1:4999');
   });
@@ -228,7 +243,11 @@ describe('a password with a slash or a comma, which no URL can hold', () => {
 
 describe('an access that cannot be used', () => {
   it.each<[string, () => NatsAccess, string]>([
-    ['a missing file', () => ({ creds: '/no/such.creds' }), 'NATS_CREDS: /no/such.creds cannot be read'],
+    [
+      'a missing file',
+      () => ({ creds: '/no/such.creds' }),
+      'NATS_CREDS or --creds: /no/such.creds cannot be read',
+    ],
     ['creds that are none', () => ({ creds: paths.garbage }), 'NATS_CREDS'],
     ['a seed that is none', () => ({ nkey: paths.garbage }), 'NATS_NKEY'],
     ['an authority that is none', () => ({ ca: paths.garbage }), 'NATS_CA'],
