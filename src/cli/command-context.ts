@@ -89,7 +89,7 @@ async function withNearSession({ config }: Cli, error: unknown, { tools }: Throu
   if (typeof name !== 'string' || asOf !== undefined) return undefined;
   if (connectedProjects(stateDirOf(config.env)).some(({ session }) => session === name))
     return new ThroughlineError('not_found', `session ${name} is connected; nothing stored yet`);
-  if (/^tas-\d+$/i.test(name))
+  if (/^(?:tas-|t)?\d+$/i.test(name))
     return noSuchSession(name, `for a task, use "throughline status --task ${name}"`);
   const names = await newestSessions(tools);
   const near = nearestName(name, names) ?? names.find((other) => other.startsWith(name));

@@ -12,6 +12,7 @@ import { cliOf, note, out, withClient } from './command-context.js';
 import { allPages, confirmed } from './output.js';
 import { addFields, addRequests, print, printTable, shapeOf } from './request-command.js';
 import {
+  noteIfEmpty,
   onSession,
   type ProjectOptions,
   projectIn,
@@ -66,7 +67,9 @@ export function factsCommand(program: Command): void {
         return found;
       });
       const [{ sequence, keeps, learnings }] = pages;
-      const found = pages.flatMap((page) => page.facts).sort((a, b) => a.dispatch - b.dispatch);
+      const found = pages
+        .flatMap((page) => page.facts)
+        .sort((a, b) => a.at.localeCompare(b.at) || a.dispatch - b.dispatch);
       if (json) return out(JSON.stringify(found));
       const learned = learnings?.newest ?? [];
       printTable(cli, FACT_HEADINGS, [...found, ...learned], factCells);
@@ -152,6 +155,7 @@ export function recallCommand(program: Command): void {
       if (json) return out(JSON.stringify(reply));
       print(cli, showReply('tool.recall', reply, coloursOf(cli)));
       const { items, searched, sessions } = reply;
+      noteIfEmpty(project, sessions);
       const statement = items.find(({ id }) => id.startsWith('M'));
       const shows = statement && `throughline facts ${statement.session} --id ${statement.id}`;
       const hint = shows === undefined ? '' : `; "${shows}" shows where ${statement?.id} comes from`;

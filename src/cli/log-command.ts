@@ -13,7 +13,14 @@ import { followLog, refusedAll } from './log-follow.js';
 import { wholeNumber } from './option-parsers.js';
 import { allPages, nextPageCommand, noteNextPage } from './output.js';
 import { addFields, printTable, shapeOf } from './request-command.js';
-import { noteProject, onSession, requireEvents, sessionIfAny, usualSession } from './session-argument.js';
+import {
+  noteIfEmpty,
+  noteProject,
+  onSession,
+  requireEvents,
+  sessionIfAny,
+  usualSession,
+} from './session-argument.js';
 import { TIMELINE_HEADINGS, timelineCells, USUAL_KINDS } from './show-reply.js';
 
 interface LogOptions
@@ -136,6 +143,7 @@ async function newestOfAll(tools: Tools, project: string | undefined, wanted: Wa
   const request = { archived: true, brief: project === undefined, project, since, limit: PAGE };
   const pages = await allPages((cursor) => tools.sessionList({ ...request, ...cursor })).catch(refusedAll);
   const sessions = pages.flatMap((page) => page.sessions).sort((a, b) => b.at.localeCompare(a.at));
+  noteIfEmpty(project, sessions.length);
   let entries: (TimelineEntry & { readonly session: string })[] = [];
   let isCut = false;
   for (const { session, at } of sessions) {

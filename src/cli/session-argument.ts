@@ -136,6 +136,10 @@ export function noteProject(given: string | undefined): void {
     note(`-- the project is ${project}: ${JSON.stringify(given)} is kept under this name`);
 }
 
+export function noteIfEmpty(project: string | undefined, sessions: number): void {
+  if (project !== undefined && sessions === 0) note(`-- no session belongs to project ${projectOf(project)}`);
+}
+
 export function shownOf(shown: number, total: number, what: string): string {
   return shown === total ? counted(total, what) : `${shown} of ${counted(total, what)}`;
 }

@@ -36,7 +36,7 @@ import {
 } from './show-reply.js';
 import { hookRemarks } from './unsent-command.js';
 
-interface StatusOptions extends Flags<'plan' | 'size' | 'json'>, Texts<'session' | 'task'> {
+interface StatusOptions extends Flags<'plan' | 'size' | 'all' | 'json'>, Texts<'session' | 'task'> {
   readonly status?: (typeof PLAN_STATUSES)[number];
 }
 
@@ -63,6 +63,13 @@ export function statusCommand(program: Command): void {
     )
     .addOption(new Option('--plan', 'show the tasks of the plan, and what came of each').conflicts('task'))
     .choice('--status <status>', 'with --plan: only tasks with this status', PLAN_STATUSES)
+    .addOption(
+      new Option('--all', 'show the installation, also in a folder that is connected').conflicts([
+        'plan',
+        'task',
+        'session',
+      ]),
+    )
     .option('--size', 'show how much is stored, what grows, and what may go')
     .option('--json', 'print the reply as JSON; with --task its part about the task')
     .examples(
@@ -78,7 +85,10 @@ export function statusCommand(program: Command): void {
       if (options.size) return showSize(cli, json);
       if (status !== undefined && !plan) throw usageError('--status is for the tasks of a plan: add --plan');
       const named = argument ?? options.session ?? cli.config.session;
-      const isWhole = named === undefined && task === undefined && !plan && !hasProjectFile(process.cwd());
+      if (options.all && argument !== undefined)
+        throw usageError('--all shows the installation: name no session');
+      const isOfFolder = task !== undefined || plan || hasProjectFile(process.cwd());
+      const isWhole = options.all || (named === undefined && !isOfFolder);
       const session = isWhole ? undefined : await usualSession(cli, command);
       const { lead, text, remark } = await (session === undefined
         ? installation(cli, json)

@@ -368,7 +368,7 @@ function explained(issue: Issue, path: readonly PropertyKey[], refused: Refused)
   const { input, schema, pathOf } = refused;
   const name = pathOf(path).join('.') || 'the body';
   const value = valueAt(input, path);
-  const other = value === undefined ? nameInstead(input, path) : undefined;
+  const other = value === undefined ? nameInstead(input, path, schema) : undefined;
   const is = value === undefined ? 'missing' : shown(value);
   const wrong = (use: string) =>
     other === undefined ? `${name} is ${is}: use ${use}` : `${name} is missing (found ${other})`;
@@ -417,11 +417,12 @@ function oneOf(values: readonly unknown[]): string {
 }
 
 /** Finds `taskId` under a similar name. */
-function nameInstead(input: unknown, path: readonly PropertyKey[]): string | undefined {
+function nameInstead(input: unknown, path: readonly PropertyKey[], schema: z.ZodType): string | undefined {
   const parent = valueAt(input, path.slice(0, -1));
   const field = path.at(-1);
   if (typeof parent !== 'object' || parent === null || typeof field !== 'string') return undefined;
-  const others = Object.keys(parent).filter((key) => key !== field);
+  const known = namesAt(schema, path.slice(0, -1));
+  const others = Object.keys(parent).filter((key) => !known.includes(key));
   return others.length > MAX_COMPARED ? undefined : nearestName(field, others);
 }
 

@@ -73,6 +73,13 @@ describe('the reading commands', () => {
     }
   });
 
+  it('facts lists notes, too, in the order of time', async () => {
+    const name = newSession('in-order');
+    for (const text of ['Rule: sort imports', 'Decided: use dayjs'])
+      await run('note', 'add', text, '-s', name);
+    expect(await run('facts', name)).toMatch(/rule sort imports\n.*decided use dayjs/);
+  });
+
   it('ids and ends of statements are explained where a person reads them', async () => {
     const name = newSession('explained');
     const facts = [{ subject: 'task:2', relation: 'found', object: 'the cache keeps stale keys' }];
@@ -108,6 +115,7 @@ describe('the reading commands', () => {
       stderr: expect.stringMatching(/^-- server: /),
     });
     expect(await up.cli(['status', session], { cwd })).toMatchObject({ code: 3, stdout: '' });
+    expect((await up.cli(['status', '--all'], { cwd })).stdout).toMatch(/^services: .*extractor/m);
     await up.cli(['pause'], { cwd });
     expect((await up.cli(['status'], { cwd })).stderr).toMatch(/^-- server: .*\n-- paused: /);
   });
@@ -125,6 +133,10 @@ describe('the reading commands', () => {
     }
     expect(await found()).toMatch(/^-- 2 items in 2 sessions/);
     expect(await found('-s', other)).toMatch(/^-- 1 item in 1 session/);
+    for (const command of [['recall', 'sqlite'], ['log']])
+      expect(await up.cli([...command, '--project', 'nope'])).toMatchObject({
+        stderr: expect.stringContaining('-- no session belongs to project nope'),
+      });
   });
 
   it('session ls says how many sessions it does not show, and names the command that shows the next ones', async () => {
@@ -238,6 +250,8 @@ describe('the reading commands', () => {
     const name = newSession('mistakes');
     await run('task', 'add', 'Keep the order', '-s', name);
     const said = async (...args: string[]) => (await up.cli(args)).stderr;
+    expect(await said('status', 'T2')).toContain('for a task, use "throughline status --task T2"');
+    expect(await said('status', name, '--all')).toContain('--all shows the installation: name no session');
     expect(await said('prompt', '-s', name, '-t', '1', '-p', 'x', '--as-of', '9999')).toContain(
       'asOf (--as-of) is 9999, but the newest event of session',
     );

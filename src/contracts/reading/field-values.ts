@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { isObject, lengthOf, oneLine, quoted } from '../../shared/text.js';
-import { shown } from '../checked.js';
+import { explainIssues, shown } from '../checked.js';
 import { KEPT } from '../kept-limits.js';
 import { SEVERITIES } from '../kinds.js';
 import { asBoolean, asList, asObject, asText, isNothing } from './repair-rules.js';
@@ -121,8 +121,10 @@ function readList(value: unknown, { item, most = Number.POSITIVE_INFINITY }: Lis
   for (const [index, element] of given.slice(0, MAX_ITEMS).entries()) {
     const place = { field, path: `${path}.${index}`, repairs: new Repairs() };
     const read = readValue(element, item, place);
-    if (read === undefined) repairs.note('skipped', place.path, shown(element));
-    else {
+    if (read === undefined) {
+      const why = isObject(element) && item.wants === 'object' ? explainIssues(item.schema, element) : '';
+      repairs.note('skipped', place.path, why || shown(element));
+    } else {
       items.push(read);
       repairs.take(place.repairs);
     }

@@ -112,10 +112,11 @@ export function rankFacts(store: ISessionFactStore, query: RankingQuery): FactRa
   if (query.byRecency && !choice.isFull) {
     // Least informative facts last.
     const newest = [false, true].map((isDull) => index.byAge(isDull).newestFirst());
-    choice.fill({ index, faint: faint(), newest, isAllowed, because: 'recent' }, maxFacts);
+    choice.fill({ index, faint: faint(), newest, isAllowed, because: () => 'recent' }, maxFacts);
   } else if (query.lasting !== undefined && query.lasting > choice.lasting && !choice.isFull) {
     const newest = [lastingFirst(index, faint(), query.closeness)];
-    const because = query.closeness === undefined ? 'recent' : 'meaning';
+    const because = ({ meant }: IndexedFact) =>
+      (query.closeness?.(meant) ?? 0) < NEAR ? 'recent' : 'meaning';
     choice.fill({ index, faint: [], newest, isAllowed, because }, query.lasting - choice.lasting);
   }
   return { ...choice.facts(), considered: choice.considered(), total: candidates.length };
@@ -252,7 +253,7 @@ interface Filling {
   readonly newest: readonly Iterable<IndexedFact>[];
   /** True if the answer may contain the fact at all. */
   readonly isAllowed: (entry: IndexedFact) => boolean;
-  readonly because: 'meaning' | 'recent';
+  readonly because: (entry: IndexedFact) => 'meaning' | 'recent';
 }
 
 class FactChoice {
@@ -327,7 +328,7 @@ class FactChoice {
       passed[entry.place] = 1;
       if (sayings.has(entry.saying)) return;
       sayings.add(entry.saying);
-      this.#rest.push(new Candidate(entry, because));
+      this.#rest.push(new Candidate(entry, because(entry)));
     };
     const near = faint.filter(({ entry }) => !entry.isDull);
     near.sort((a, b) => b.value - a.value || byAge(a.entry, b.entry));

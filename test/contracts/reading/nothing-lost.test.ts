@@ -154,6 +154,13 @@ describe('a text that is empty in one line', () => {
   });
 });
 
+it('a fact that is skipped says which part is wrong', () => {
+  const facts = [{ subject: 'limit', relation: 'is' }];
+  expect(work({ facts })).toMatchObject({
+    repairs: [{ kind: 'skipped', field: 'facts.0', detail: 'object is missing' }],
+  });
+});
+
 describe('a field that is given under two names', () => {
   const critical = { severity: 'critical', message: 'drops writes' };
 
