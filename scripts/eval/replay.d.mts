@@ -10,7 +10,7 @@ export interface EvalReply {
   readonly prompt: string;
   readonly tokenEstimate: number;
   readonly files?: readonly { readonly path: string }[];
-  readonly facts?: readonly { readonly subject: string; readonly taskId: string }[];
+  readonly facts?: readonly { readonly subject: string; readonly task: string }[];
 }
 export interface History {
   readonly name: string;

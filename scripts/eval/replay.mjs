@@ -140,13 +140,13 @@ export function measureUse(product, { name, commits }) {
         const { facts, files: likely, prompt, tokenEstimate: tokens } = product.compile(state, request);
         const work = facts.filter(({ relation }) => relation === 'summary');
         const tiers = tiersOf(likely, commit.files);
-        const shown = new Set(facts.map(({ taskId }) => taskId).filter((task) => ids.has(task)));
+        const shown = new Set(facts.map(({ task }) => task).filter((task) => ids.has(task)));
         found.push({
           ...{ name, room, tokens, chance: ids.size / index },
           hit: Number(shown.size > 0 || tiers.likelyRight > 0),
           share: shown.size / Math.max(1, ids.size),
-          ...{ lines: work.length, useful: work.filter(({ taskId }) => ids.has(taskId)).length },
-          focused: work.filter(({ taskId }) => focused.has(taskId)).length,
+          ...{ lines: work.length, useful: work.filter(({ task }) => ids.has(task)).length },
+          focused: work.filter(({ task }) => focused.has(task)).length,
           ...tiers,
           collapsed: [...prompt.matchAll(/ (\d+) more like it/g)].reduce(
             (sum, [, more]) => sum + Number(more),

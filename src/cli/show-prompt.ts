@@ -112,7 +112,7 @@ function leftOutLines({ considered, prompt }: CompileReply, pc: Colors): string[
       id: fact.ref ?? fact.id,
       from: [
         sourceOf(fact.ref ?? '', fact.dispatch) ?? [],
-        `task ${quoted(fact.taskId)}, ${fact.kind}, ${whyShown(fact)}`,
+        `task ${quoted(fact.task)}, ${fact.kind}, ${whyShown(fact)}`,
       ]
         .flat()
         .join(', '),

@@ -240,7 +240,7 @@ export function sessionLines(
     { text: session.session, colour: pc.bold },
     toned(pc, session.brief ? '' : session.archived === undefined ? session.status : 'archived'),
     age(session.at, now),
-    session.brief || session.startedAt === undefined ? '' : age(session.startedAt, now),
+    session.brief || session.started_at === undefined ? '' : age(session.started_at, now),
     shown[at]?.[0] ?? '',
   ]);
   const [heading = '', ...lines] = table(['SESSION', 'STATUS', 'MOVED', 'BEGAN', 'HOW FAR'], rows, pc.dim);
@@ -343,7 +343,7 @@ export function closing({ relation, closed_by, retracted, ended }: FoundFact): s
   return ` (${quoted(`${what} by ${by}${reason === undefined ? '' : `: ${reason}`}`)})`;
 }
 
-function factLines({ fact, history, closedBy, shownIn }: FactShown): string[] {
+function factLines({ fact, history, closed_by: closedBy, shownIn }: FactShown): string[] {
   const closer = [closedBy?.role, closedBy?.task && `task ${quoted(closedBy.task)}`]
     .filter(Boolean)
     .join(', ');

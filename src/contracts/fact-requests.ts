@@ -142,7 +142,7 @@ export const FACT_REQUESTS = {
     z.object({
       fact: foundFact.describe('The newest fact with this text.'),
       history: f.list('Up to 50 other facts about the same subject, newest first.', foundFact),
-      closedBy: f
+      closed_by: f
         .object('The result that closed it; absent while it is valid.', {
           dispatch: f.place('Its sequence in the DISPATCH stream.'),
           at: f.time('When it arrived'),

@@ -209,8 +209,8 @@ export function describeFile({ reasons: _, why: __, ...file }: LikelyFile): Comp
 }
 
 export function describeFact({ fact, score, tokens }: RankedFact): CompiledFact {
-  const { subject, relation, object, sourceTaskId: taskId, severity, fix, id, ref, eventSequence } = fact;
-  const words = defined({ subject, relation, object, taskId, severity, fix, ref });
+  const { subject, relation, object, sourceTaskId: task, severity, fix, id, ref, eventSequence } = fact;
+  const words = defined({ subject, relation, object, task, severity, fix, ref });
   return { ...words, id, dispatch: fact.sourceSequence, eventSequence, score: rounded(score), tokens };
 }
 

@@ -25,7 +25,7 @@ it('lists sessions in columns, however long their names, with what they wait for
       ...figures,
       session: 'secret',
       at: '2026-03-01T11:59:58.000Z',
-      startedAt: '2026-02-27T11:00:00.000Z',
+      started_at: '2026-02-27T11:00:00.000Z',
       waiting: ['an answer'],
     },
     { ...figures, title: 'The\nninth', session: 'b9', at: '2026-03-01T11:30:00.000Z', status: 'completed' },

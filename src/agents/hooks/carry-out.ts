@@ -239,13 +239,13 @@ async function linesFor(call: HookCall, tools: HookTools, client: ThroughlineCli
   const words = new Map(considered.facts.map(({ id, words }) => [id, words.length]));
   const key = shownKey(call, tools);
   const known = tools.state.recall(key) ?? '';
-  const fitting = facts.filter((fact) => fact.taskId !== task && (words.get(fact.id) ?? 0) >= SHARED_WORDS);
+  const fitting = facts.filter((fact) => fact.task !== task && (words.get(fact.id) ?? 0) >= SHARED_WORDS);
   const candidates = [
     ...fitting.map((fact) => {
-      const { taskId, ref, subject } = fact;
-      const text = quoted(statementText(fact, taskId));
+      const { task: of, ref, subject } = fact;
+      const text = quoted(statementText(fact, of));
       if (ref !== undefined) return { text: `${text} [${ref}`, from: referenceIn(prompt, ref) };
-      return { text: subject === `task:${taskId}` ? `${text} (${quoted(taskId)})` : text, from: '' };
+      return { text: subject === `task:${of}` ? `${text} (${quoted(of)})` : text, from: '' };
     }),
     ...learnings.map(({ content }) => ({ text: quoted(content), from: '' })),
   ];

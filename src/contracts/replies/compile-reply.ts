@@ -33,7 +33,7 @@ export const contentFields = {
 };
 const factFields = {
   ...contentFields,
-  taskId: f.string('Task of its result.'),
+  task: f.string('Task of its result.'),
   id: f.string('Id of the fact, a hash of its text.'),
   ref: f.string('Id of the statement, such as M7; absent for other facts.').exactOptional(),
   dispatch: f.place('Sequence of its result in the DISPATCH stream.'),

@@ -192,7 +192,7 @@ export const sessionFigures = named('SessionFigures', 'A session in a list, with
   ...common,
   brief: z.literal(false).describe('All figures are there.'),
   status: oneOf('Its status.', ['open', 'completed']),
-  startedAt: z.iso.datetime().exactOptional().describe('When it began, ISO 8601 in UTC.'),
+  started_at: z.iso.datetime().exactOptional().describe('When it began, ISO 8601 in UTC.'),
   project: string('The project whose learnings it uses.').exactOptional(),
   title: string('Its title, in one line.').exactOptional(),
   goal: string('Its goal, up to 300 characters.').exactOptional(),

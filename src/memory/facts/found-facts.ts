@@ -98,18 +98,18 @@ export function factOfId(facts: readonly SessionFact[], given: string): FactOfId
 export function factHistory(
   facts: readonly SessionFact[],
   fact: SessionFact,
-): Pick<FactShown, 'fact' | 'history' | 'closedBy'> {
+): Pick<FactShown, 'fact' | 'history' | 'closed_by'> {
   const others = facts.filter((other) => other !== fact && other.subject === fact.subject);
   const closedBy = closerOf(facts, fact);
   return {
     // Only here the text of a note is whole.
     fact: { ...foundFact(fact), ...(fact.note && { object: quoted(fact.note.content) }) },
     history: others.reverse().slice(0, MAX_HISTORY).map(foundFact),
-    ...(closedBy !== undefined && { closedBy }),
+    ...(closedBy !== undefined && { closed_by: closedBy }),
   };
 }
 
-function closerOf(facts: readonly SessionFact[], fact: SessionFact): FactShown['closedBy'] {
+function closerOf(facts: readonly SessionFact[], fact: SessionFact): FactShown['closed_by'] {
   const { closedBy: dispatch, validTo: at } = fact;
   if (dispatch === undefined || at === undefined || fact.retracted !== undefined) return undefined;
   const closer = facts.find(({ sourceSequence }) => sourceSequence === dispatch);

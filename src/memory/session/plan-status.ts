@@ -128,7 +128,7 @@ export function sessionFigures(state: SessionState): Figures {
   return {
     session: state.session,
     status: session.status,
-    ...(state.startedAt && { startedAt: state.startedAt }),
+    ...(state.startedAt && { started_at: state.startedAt }),
     ...defined({ project: session.project }),
     ...(session.title !== undefined && { title: oneLine(session.title) }),
     ...(goal !== undefined && { goal: clipText(oneLine(goal), MAX_GOAL) }),

@@ -117,7 +117,7 @@ describe('one fact', () => {
   const finding = STORE.all().find(({ relation }) => relation === 'must_fix') ?? expect.fail();
 
   it('a fact is shown with the others about its subject, and the result that closed it', () => {
-    const { fact, history, closedBy } = factHistory(STORE.all(), finding);
+    const { fact, history, closed_by: closedBy } = factHistory(STORE.all(), finding);
     expect(fact).toMatchObject({ object: 'Return an empty list', id: finding.id });
     expect(closedBy).toMatchObject({ dispatch: 9, at: timeOf(9), role: 'reviewer', task: '1' });
     expect(history.length).toBeGreaterThan(0);

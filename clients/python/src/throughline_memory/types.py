@@ -2907,7 +2907,7 @@ class CompiledFact(TypedDict):
     """Severity of a finding."""
     fix: NotRequired[str]
     """Suggested fix of a finding."""
-    task_id: str
+    task: str
     """Task of its result."""
     id: str
     """Id of the fact, a hash of its text."""
@@ -2949,7 +2949,7 @@ class ConsideredFact(TypedDict):
     """Severity of a finding."""
     fix: NotRequired[str]
     """Suggested fix of a finding."""
-    task_id: str
+    task: str
     """Task of its result."""
     id: str
     """Id of the fact, a hash of its text."""
