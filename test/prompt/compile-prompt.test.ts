@@ -89,7 +89,7 @@ describe('the facts of a prompt', () => {
   it('the facts of a prompt are the ones asked for by tag', () => {
     const { facts } = compilePrompt(KNOWING, request({ tags: ['convention'] }));
     expect(facts).toMatchObject([
-      { subject: 'task:1', relation: 'must_fix', object: 'check the bounds', taskId: '1' },
+      { subject: 'task:1', relation: 'must_fix', object: 'check the bounds', task: '1' },
     ]);
   });
 
@@ -122,7 +122,7 @@ describe('the facts of a prompt', () => {
       subject: 'task:1',
       relation: 'must_fix',
       object: 'check the bounds',
-      taskId: '1',
+      task: '1',
       id: createFactId('task:1', 'must_fix', 'check the bounds'),
       dispatch: 5,
       eventSequence: 2,
