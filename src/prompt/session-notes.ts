@@ -16,7 +16,7 @@ import {
 import { coveringTasks, MOST_WORK } from '../memory/search/covering-work.js';
 import { LEADING, LIKELY, type LikelyFile, PERHAPS, recall } from '../memory/search/likely-files.js';
 import { fileClass, queryPaths } from '../memory/search/path-table.js';
-import { isRoutine, isTelling, queryTokens } from '../memory/search/tokens.js';
+import { isRoutine, isTelling, queryTokens, withoutType } from '../memory/search/tokens.js';
 import { closenessTo, type WordVectors } from '../memory/search/word-vectors.js';
 import { factsOf, ledgersOf, pastOf, type SessionState } from '../memory/session/session-state.js';
 import { quoted, recordOf } from '../shared/text.js';
@@ -92,6 +92,8 @@ const OLD_RESULTS = 50;
 const STRONG = 3;
 /** Results on other files whose words are mostly those of the task, such as "remove simple-get from the reply tests". */
 const MOST_PRECEDENTS = 1;
+/** Likeness at which past work with files may share only one telling word with the task. */
+const NEAR_ENOUGH = 0.45;
 
 interface MemoryQuery {
   readonly text: string;
@@ -171,6 +173,20 @@ export function memoryOf(state: SessionState, query: MemoryQuery, room: number, 
   const isAnothers = isForOthers(state, taskId, text);
   const telling = queryTokens(text).filter(isTelling).length;
   let precedents = 0;
+  const body = new Set(
+    queryTokens(withoutType(text)).filter((word) => isTelling(word) && !word.startsWith('<')),
+  );
+  /** One common word is too little, unless the meaning is near, too. */
+  const isNear = ({ object }: SessionFact) => {
+    const likeness = closeness?.(object) ?? 0;
+    // Without a vector, nothing is known of the meaning.
+    if (likeness === 0 || likeness >= NEAR_ENOUGH) return true;
+    const shared = queryTokens(object).filter((word) => body.has(word));
+    // The parts of a word are no further ones.
+    return (
+      shared.filter((word) => !shared.some((whole) => whole !== word && whole.includes(word))).length > 1
+    );
+  };
   /** A later round of its task answered the review. */
   const isSettled = ({ sourceRole, sourceTaskId, sourceSequence }: SessionFact) =>
     kindOf(sourceRole).part === 'review' && (ledgers.get(sourceTaskId)?.last.sequence ?? 0) > sourceSequence;
@@ -182,6 +198,8 @@ export function memoryOf(state: SessionState, query: MemoryQuery, room: number, 
       return !isOld(state, fact) || hit.matched.length >= STRONG || namesLikely(fact);
     if (group !== 'work') return true;
     if (isSettled(fact)) return false;
+    if (fact.sourceTaskId !== taskId && hit.matched.length > 0 && hasFiles(workOf(fact)) && !isNear(fact))
+      return false;
     if (useful.has(workOf(fact)) || fact.sourceTaskId === taskId) return true;
     if (isAside(fact.object)) return false;
     // Near by meaning alone: work in words may say what the task must know, changes are hardly ever of use beside those that fit.

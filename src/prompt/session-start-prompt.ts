@@ -12,6 +12,7 @@ import {
 } from '../memory/facts/fact-types.js';
 import { contradicts, keptLines } from '../memory/facts/statements.js';
 import { compactProposals, formatCompactProposals } from '../memory/learnings/learnings-state.js';
+import { fileClass } from '../memory/search/path-table.js';
 import { isRoutine } from '../memory/search/tokens.js';
 import { unread } from '../memory/session/notebook.js';
 import { factsOf, ledgersOf, pastOf, type SessionState } from '../memory/session/session-state.js';
@@ -282,7 +283,12 @@ function resultsOf(state: SessionState, branch: string | undefined): PastResult[
         relation === kindOf(sourceRole).relations.summary && kindOf(sourceRole).part !== 'review',
     );
     const on = facts.find(({ relation }) => relation === RELATIONS.branch)?.object;
-    return summary === undefined || isRoutine(summary.object) ? [] : [{ summary, facts, branch: on }];
+    const files = facts.flatMap(({ relation, subject }) =>
+      relation === RELATIONS.changedBy ? [subject] : [],
+    );
+    const isOfLocks = files.length > 0 && files.every((path) => fileClass(path) === 'lock');
+    if (summary === undefined || isOfLocks || isRoutine(summary.object)) return [];
+    return [{ summary, facts, branch: on }];
   });
   const rank = ({ summary, branch: on }: PastResult) =>
     (summary.history === true ? 2 : 0) + (on === undefined || branch === undefined || on === branch ? 0 : 1);

@@ -1,13 +1,17 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { WordVectors } from '../../src/memory/search/word-vectors.js';
 import { evolve } from '../../src/memory/session/evolve-session.js';
 import { emptyState } from '../../src/memory/session/session-state.js';
 import { compilePrompt } from '../../src/prompt/compile-prompt.js';
 import { implementer, observer, recorded, reviewer, stored } from '../support/builders.js';
 import { dispatchRequest, partsOf } from './parts.js';
 
+const WORDS = new WordVectors(readFileSync(new URL('../../scripts/words/word-vectors.bin', import.meta.url)));
+
 type Work = readonly [summary: string, files: readonly string[], more?: object];
 
-function notesAfter(work: readonly Work[], taskPrompt: string) {
+function notesAfter(work: readonly Work[], taskPrompt: string, words?: typeof WORDS) {
   const events = work.map(([summary, files_modified, more], at) =>
     recorded(
       at + 1,
@@ -15,11 +19,12 @@ function notesAfter(work: readonly Work[], taskPrompt: string) {
     ),
   );
   const state = stored(events).reduce(evolve, emptyState('demo'));
-  return partsOf(compilePrompt(state, dispatchRequest({ taskId: '9', taskPrompt }))).notes;
+  const asked = dispatchRequest({ taskId: '9', taskPrompt });
+  return partsOf(compilePrompt(state, asked, undefined, undefined, words)).notes;
 }
 
-const related = (work: readonly Work[], taskPrompt: string) =>
-  notesAfter(work, taskPrompt)['Related work'] ?? [];
+const related = (work: readonly Work[], taskPrompt: string, words?: typeof WORDS) =>
+  notesAfter(work, taskPrompt, words)['Related work'] ?? [];
 const others = (count: number): Work[] =>
   Array.from({ length: count }, (_, at) => [`Tune part ${at}`, ['src/index.ts', `bench/part${at}.ts`]]);
 
@@ -34,6 +39,18 @@ describe('related work', () => {
     expect(related(work, 'Cookies with a quoted value are not parsed')).toEqual([
       '- Parse cookies without a value | Files: src/cookie.ts, src/index.ts [task:a61, 1 Jan]',
     ]);
+  });
+
+  it('work on a likely file that shares one word gets a line only if its meaning is near, too', () => {
+    const work: Work[] = [
+      ['Abort a stalled TCP connection', ['src/http2.ts']],
+      ['Close issues that are stale', ['src/http2.ts']],
+      ['Rename a helper of HTTP2', ['src/http2.ts']],
+      ...others(60),
+    ];
+    const lines = related(work, 'Close the http2 connection on a timeout', WORDS).join('\n');
+    expect(lines).toContain('Abort a stalled TCP connection');
+    expect(lines).not.toMatch(/issues|Rename/);
   });
 
   it('a prompt has at most eight lines of related work, five likely files and three things left to do', () => {

@@ -120,8 +120,10 @@ describe('a session start', () => {
       tests: [{ command: 'npm test', passed: false, failures: ['a.test.ts'] }],
     });
     turn(3, 'A spike', 'feat-x');
+    // What changes lock files alone says nothing of the work.
+    turn(4, 'A newer parser', 'main', { files_modified: ['package-lock.json'] });
     for (const [at, summary] of ['Which port is it?', 'If it fails, stop', 'Iteration 4 of 10'].entries())
-      turn(4 + at, summary, 'main', { files_modified: [] });
+      turn(5 + at, summary, 'main', { files_modified: [] });
     const { prompt } = compilePrompt(
       played.state,
       start({ branch: 'main', now: '2026-11-27T10:00:00.000Z' }),

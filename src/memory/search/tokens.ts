@@ -188,7 +188,7 @@ const ROUTINES: readonly RegExp[] = [
   /^update (?:all )?(?:the )?(?:non-major )?(?:dev)?(?:deps|dependenc)/i,
   /^(?:auto-?update|(?:re|auto-?)generate)d?\b/i,
   /\bhas signed the (?:cla|contributor license agreement)\b/i,
-  /^update \S{1,60} (?:\S{1,40} )?to \^?v?\d/i,
+  /^update (?:\S{1,60} ){1,4}to \^?v?\d/i,
   /^(?:run |ran |fix(?:ed)? )?(?:lint|fmt|format|formatting|prettier|whitespace|indentation|typos?|cog)(?: fix(?:es)?)?(?: \(#\d{1,7}\))?$/i,
 ];
 

@@ -33,6 +33,7 @@ const INNER = '##';
 /** The least share of a text's weight that its whole words must have: other languages have only pieces. */
 const LEAST_KNOWN = 0.5;
 
+const REFERENCE = /#\d+/g;
 const RUNS = /[\p{L}\p{N}]+/gu;
 const MARKS = /\p{M}+/gu;
 /** A word in one case, perhaps with a capital: most are. */
@@ -121,9 +122,9 @@ function headerOf(line: string): Header {
   }
 }
 
-/** Returns the words in lower case and without accents; the parts of an identifier are words. */
+/** Returns the words in lower case and without accents; the parts of an identifier are words, references such as #12 are none. */
 function* wordsOf(text: string): Generator<string, void> {
-  for (const [run] of plain(text).matchAll(RUNS)) {
+  for (const [run] of plain(text).replace(REFERENCE, ' ').matchAll(RUNS)) {
     if (SIMPLE.test(run)) yield run.toLowerCase();
     else
       for (const part of run.split(BORDERS))

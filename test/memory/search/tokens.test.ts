@@ -76,6 +76,7 @@ describe('a routine', () => {
     ['fix(deps): update dependency vite to v6.2.7 [security] (#6735)', true],
     ["Merge branch 'main' into fork", true],
     ['Lint fixes', true],
+    ['Update sigstore-go in gh CLI to v0.5.1 (#9366)', true],
     ['Ran cog', true],
     ['[BUMP] client version to 1.21.0', true],
     ['Release the lock when the worker stops', false],

@@ -55,6 +55,7 @@ describe('the vector of a text', () => {
   it('case, accents and the spelling of an identifier make no difference', () => {
     expect(WORDS.of('PARSE Café')).toEqual(WORDS.of('parse cafe'));
     expect(WORDS.of('openFileHandle2')).toEqual(WORDS.of('open file handle 2'));
+    expect(WORDS.of('open the file (#2712)')).toEqual(WORDS.of('open the file'));
   });
 
   it('a word that is not in the table is composed of its pieces, beside words that are', () => {
