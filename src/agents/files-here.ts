@@ -5,7 +5,7 @@ import { gitAbove } from '../config/git-repository.js';
 /** A path inside a project; the first part of a web address has a dot. */
 const PATH = /(?<![\w./:@-])\.?[\w@-]+(?:\/[\w@.-]+){0,30}\/[\w@.-]+\.\w{1,8}(?![\w/])/g;
 /** A list of files and a line of a likely one: there a path needs no folder and no extension. */
-const LIST = /(?:^Perhaps:|\| Files:) (.+)$/gm;
+const LIST = /(?:^Perhaps these files:|\| Files:) (.+)$/gm;
 const LIKELY = /^- (\S+) \(.+\)$/gm;
 const MOST = 50;
 

@@ -154,7 +154,7 @@ function listed(all: readonly string[], most: number, separator: string): string
 const MAX_REPLACED = 60;
 
 export function perhapsLine(files: readonly LikelyFile[]): string {
-  return `Perhaps: ${files.map(({ path }) => quoted(path)).join(', ')}`;
+  return `Perhaps these files: ${files.map(({ path }) => quoted(path)).join(', ')}`;
 }
 
 /** Returns who said it; empty for an agent, unless it answered. */

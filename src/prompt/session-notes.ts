@@ -19,7 +19,7 @@ import { fileClass, queryPaths } from '../memory/search/path-table.js';
 import { isRoutine, isTelling, queryTokens, withoutType } from '../memory/search/tokens.js';
 import { closenessTo, type WordVectors } from '../memory/search/word-vectors.js';
 import { factsOf, ledgersOf, pastOf, type SessionState } from '../memory/session/session-state.js';
-import { quoted, recordOf } from '../shared/text.js';
+import { counted, quoted, recordOf } from '../shared/text.js';
 import {
   type Item,
   isShortened,
@@ -182,7 +182,7 @@ export function memoryOf(state: SessionState, query: MemoryQuery, room: number, 
     // Without a vector, nothing is known of the meaning.
     if (likeness === 0 || likeness >= NEAR_ENOUGH) return true;
     const shared = queryTokens(object).filter((word) => body.has(word));
-    // The parts of a word are no further ones.
+    // A part of a word is not a further one.
     return (
       shared.filter((word) => !shared.some((whole) => whole !== word && whole.includes(word))).length > 1
     );
@@ -249,7 +249,7 @@ export function memoryOf(state: SessionState, query: MemoryQuery, room: number, 
       ...demandsPart(unmentioned, summary),
       ...filesPart((filesOf.get(work) ?? []).filter((path) => !missing.includes(path))),
       // Similar tasks with the same files have no line of their own.
-      ...(alike > 0 ? [`| ${alike} more like it`] : []),
+      ...(alike > 0 ? [`| ${counted(alike, 'more result')} like it`] : []),
     ];
   };
   const context = contextOf(state, query.now, missing, query.branch);

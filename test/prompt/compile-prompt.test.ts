@@ -60,7 +60,7 @@ describe('a prompt', () => {
       'Open findings of other tasks, not yours unless you touch their files:',
       '- required fix: check the bounds [task:1, 1 Jan]',
       'Likely files:',
-      '- src/store.ts (the most similar task touched it)',
+      '- src/store.ts (the task names it)',
       'Related work:',
       '- added the store | Sent back by its review | Files: src/store.ts, src/log.ts [task:1, 1 Jan]',
     ]);
@@ -195,9 +195,9 @@ describe('the lines of a prompt', () => {
         why: expect.any(String),
       },
     ]);
-    const why = 'the most similar task touched it';
+    const why = 'the task names it';
     const file = { to: expect.any(Number), file: 'src/store.ts', task: '1', why };
-    expect(told).toContainEqual(['- src/store.ts (the most similar task touched it)', 'files', file]);
+    expect(told).toContainEqual(['- src/store.ts (the task names it)', 'files', file]);
     expect(told).toContainEqual(['Task 9', 'head', { to: expect.any(Number), task: '9' }]);
     expect(told.at(-1)?.slice(0, 2)).toEqual(['Task prompt:', 'task']);
   });
@@ -247,7 +247,7 @@ describe('the lines of a prompt', () => {
     const named = compiled.lines.map(({ from, section }) => [section, compiled.prompt.split('\n')[from - 1]]);
     expect(named[0]).toEqual(['notes', '[Session Context]']);
     expect(named.at(-1)).toEqual(['tasks', 'No tasks yet']);
-    expect(named).toContainEqual(['files', '- src/store.ts (the most similar task touched it)']);
+    expect(named).toContainEqual(['files', '- src/store.ts (the task names it)']);
   });
 });
 

@@ -54,7 +54,7 @@ describe('a dispatch prompt', () => {
     ]);
     expect(guide).toMatch(/^Guide: Settle the required fixes first/);
     expect(notes).toEqual({
-      'Likely files': ['- src/store.ts (the most similar task touched it)'],
+      'Likely files': ['- src/store.ts (the task names it)'],
       'Related work': ['- made the store | Files: src/store.ts [task:2, 1 Jan]'],
     });
     expect(leftOut).toBe('');

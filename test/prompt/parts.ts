@@ -111,7 +111,7 @@ function notesOf(lines: readonly string[]): Pick<PromptParts, 'notes' | 'shorten
   const shortened: Record<string, string> = {};
   let own: string[] | undefined;
   for (const line of lines) {
-    const [, files] = /^Perhaps: (.*)$/.exec(line) ?? [];
+    const [, files] = /^Perhaps these files: (.*)$/.exec(line) ?? [];
     if (files !== undefined) notes.Perhaps = files.split(', ');
     const [, title, rest] = /^([A-Z][a-z, ]+)(?: \((.*)\))?:$/.exec(line) ?? [];
     if (title !== undefined) {

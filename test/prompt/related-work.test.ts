@@ -53,6 +53,12 @@ describe('related work', () => {
     expect(lines).not.toMatch(/issues|Rename/);
   });
 
+  it('a likely file that the task names says so', () => {
+    const work: Work[] = [['Parse cookies of a request', ['src/cookie.ts']], ...others(9)];
+    const { 'Likely files': files = [] } = notesAfter(work, 'Parse cookies of a request in cookie.ts');
+    expect(files).toEqual(['- src/cookie.ts (the task names it)']);
+  });
+
   it('a prompt has at most eight lines of related work, five likely files and three things left to do', () => {
     const words = 'alpha bravo charlie delta echo foxtrot golf hotel india juliet'.split(' ');
     const work = Array.from(

@@ -96,14 +96,19 @@ export function recall(past: PastResults, query: FileQuery): Recalled {
     if (close.size < MAX_CLOSE || close.has(row.task)) close.set(row.task, touchedFiles);
     for (const file of row.files) touchedFiles.add(file);
   }
-  const files = best.map(({ id, score }) => ({
-    path: past.paths.paths[id] ?? '',
-    why: whyLikely([...close.values()].filter((files) => files.has(id)).length, close.size),
-    score: 1 / (1 + Math.exp(EVEN - score)),
-    uses: past.uses[id] ?? 0,
-    tasks: tasks.get(id) ?? [],
-    ...(query.explain === true && { reasons: scores.reasonsOf(id, classes) }),
-  }));
+  const files = best.map(({ id, score }) => {
+    const path = past.paths.paths[id] ?? '';
+    const name = path.slice(path.lastIndexOf('/') + 1);
+    const touching = [...close.values()].filter((files) => files.has(id)).length;
+    return {
+      path,
+      why: name.includes('.') && text.includes(name) ? 'the task names it' : whyLikely(touching, close.size),
+      score: 1 / (1 + Math.exp(EVEN - score)),
+      uses: past.uses[id] ?? 0,
+      tasks: tasks.get(id) ?? [],
+      ...(query.explain === true && { reasons: scores.reasonsOf(id, classes) }),
+    };
+  });
   return { files, similar: byTask(past, similar) };
 }
 

@@ -1,7 +1,6 @@
 import { ErrorCode as NatsCode, NatsError } from 'nats';
 import type { ErrorCode } from '../../contracts/error-codes.js';
 import { messageOf, ThroughlineError } from '../../contracts/errors.js';
-import type { JoinedServer } from './nats-access.js';
 
 export const API = {
   streamNotFound: 10059,
@@ -174,8 +173,13 @@ const AUTH_CODES: ReadonlySet<string> = new Set([
   NatsCode.BadCreds,
 ]);
 
+interface Joined {
+  readonly as?: string | undefined;
+  readonly access: { readonly user?: string | undefined; readonly creds?: string | undefined };
+}
+
 /** Maps the error of a failed connection attempt. `url` must not contain secrets; `joined` if `team join` has recorded it. */
-export function connectFault(cause: unknown, url: string, joined?: Pick<JoinedServer, 'as' | 'access'>) {
+export function connectFault(cause: unknown, url: string, joined?: Joined) {
   const code = codeOf(cause);
   const text = messageOf(cause);
   const again = `"throughline team join ${url}`;

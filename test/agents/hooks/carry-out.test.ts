@@ -506,7 +506,7 @@ describe('an agent at work', () => {
   it('a start that names files which are not there is compiled again without them', async () => {
     const context = `src/gone.ts src/here.ts https://a.org/b.html example.com/c.html
 - Makefile (named by the task)
-Perhaps: go.mod, app/[id].tsx
+Perhaps these files: go.mod, app/[id].tsx
 - Use a cache | Files: src/here.ts, justfile and 2 more [task:3, 3 Mar]`;
     const place = hookPlace({ context });
     mkdirSync(join(place.stateDir, 'src'));
@@ -881,7 +881,7 @@ describe('a turn without a result', () => {
   it('a prompt that names no task is told at most six lines, each once, and none of its own conversation', async () => {
     const facts = Array.from({ length: 9 }, (_, index) => ({
       ...{ id: `f${index}`, subject: 'task:7', relation: 'decided', object: `Decision ${index}` },
-      ...{ taskId: '7', eventSequence: 1, ref: `M${70 + index}` },
+      ...{ task: '7', eventSequence: 1, ref: `M${70 + index}` },
     }));
     const considered = { facts: facts.map(({ id }) => ({ id, words: ['a', 'b'] })) };
     const context = 'Decided:\n- Decision 0 [M70, ann, 3 Mar]\n- Decision 1 [M71, 4 Mar]';
