@@ -148,7 +148,7 @@ export function measureUse(product, { name, commits }) {
           ...{ lines: work.length, useful: work.filter(({ task }) => ids.has(task)).length },
           focused: work.filter(({ task }) => focused.has(task)).length,
           ...tiers,
-          collapsed: [...prompt.matchAll(/ (\d+) more like it/g)].reduce(
+          collapsed: [...prompt.matchAll(/ (\d+) more results? like it/g)].reduce(
             (sum, [, more]) => sum + Number(more),
             0,
           ),
