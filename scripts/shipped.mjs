@@ -14,7 +14,9 @@ export function shippedPackages() {
   return [...names].sort().map((name) => {
     const { version, license: licence } = at(packages, name);
     return {
-      ...{ name, version, licence },
+      name,
+      version,
+      licence,
       isInstalled: installed.has(name),
       copies: [
         ...(IN_COMMAND_LINE.includes(name) ? ['command line'] : []),

@@ -91,12 +91,22 @@ export interface ConnectOptions extends NatsAccess {
 }
 
 const SHARED_OPTIONS: Readonly<Record<keyof SharedConnectionOptions, true>> = {
-  ...{ timeoutMs: true, inboxPrefix: true },
+  timeoutMs: true,
+  inboxPrefix: true,
 };
 
 const CONNECT_OPTIONS: Readonly<Record<keyof ConnectOptions, true>> = {
-  ...{ url: true, name: true, user: true, password: true, token: true, nkey: true, creds: true },
-  ...{ ca: true, cert: true, key: true, tlsFirst: true },
+  url: true,
+  name: true,
+  user: true,
+  password: true,
+  token: true,
+  nkey: true,
+  creds: true,
+  ca: true,
+  cert: true,
+  key: true,
+  tlsFirst: true,
   ...SHARED_OPTIONS,
 };
 

@@ -49,7 +49,11 @@ export interface RunningThroughline extends AsyncDisposable {
 }
 
 const OPTIONS: Readonly<Record<keyof ServerOptions, true>> = {
-  ...{ url: true, server: true, services: true, settings: true, logger: true },
+  url: true,
+  server: true,
+  services: true,
+  settings: true,
+  logger: true,
 };
 
 /**

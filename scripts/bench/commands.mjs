@@ -15,7 +15,10 @@ const REQUEST = { session: 'bench', taskId: '2', taskPrompt: 'Write the printer'
 const EVENTS = {
   start: { hook_event_name: 'SessionStart', session_id: 'bench', source: 'startup' },
   stop: {
-    ...{ hook_event_name: 'SubagentStop', session_id: 'bench', agent_id: '1', agent_type: 'implementer' },
+    hook_event_name: 'SubagentStop',
+    session_id: 'bench',
+    agent_id: '1',
+    agent_type: 'implementer',
     last_assistant_message: `BEGIN_DISPATCH_RESULT\n${RESULT}\nEND_DISPATCH_RESULT`,
   },
 };

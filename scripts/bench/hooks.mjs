@@ -40,7 +40,10 @@ async function run({ quick, progress, shutdown }) {
   const root = await temporaryDir(shutdown);
   const env = {
     ...process.env,
-    ...{ HOME: root, XDG_STATE_HOME: join(root, 'state'), THROUGHLINE_SESSION: 'shop', NATS_URL: '' },
+    HOME: root,
+    XDG_STATE_HOME: join(root, 'state'),
+    THROUGHLINE_SESSION: 'shop',
+    NATS_URL: '',
     NATS_SERVER_BIN: (await findServer()).path,
   };
   const port = await freePort();
@@ -136,7 +139,8 @@ async function suspended(state, stateDir) {
 async function hook(client, payload, env) {
   const began = performance.now();
   const cpu = await processorTime([throughlineBin, 'hook', client], JSON.stringify(payload), {
-    ...{ env, cwd: payload.cwd },
+    env,
+    cwd: payload.cwd,
   });
   return { wall: performance.now() - began, cpu };
 }

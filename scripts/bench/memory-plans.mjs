@@ -130,7 +130,9 @@ export function memoryPlan(number) {
     tasks.push({
       id: `T${tasks.length + 1}`,
       text: `${pick(VERBS)} ${neededAs}: ${pick(property.needed)}`,
-      ...{ value: v, fact, distance },
+      value: v,
+      fact,
+      distance,
     });
   }
   const results = Array.from({ length: RESULTS }, (_, at) => {

@@ -159,7 +159,8 @@ function tasksOf(rounds) {
       chatter: pick(CHATTER),
       order: round + random(),
       isFirst: round === 0,
-      ...{ file, decision },
+      file,
+      decision,
     })),
   )
     .flat()

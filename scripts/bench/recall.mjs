@@ -75,7 +75,11 @@ async function solved(client, { number, results, tasks }, folder) {
   const prompts = new Map();
   const needed = (task) => tasks.find(({ id }) => id === task)?.value;
   const ran = await runPlan({
-    ...{ client, plan, session, maxRounds: 1, onStall: 'skip' },
+    client,
+    plan,
+    session,
+    maxRounds: 1,
+    onStall: 'skip',
     implementer: async ({ task, prompt }) => {
       prompts.set(task, prompt);
       return answer(task, prompt.includes(needed(task)));

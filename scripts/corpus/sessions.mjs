@@ -135,7 +135,9 @@ const shared = {
 const saidOn = { task: 'left', at: events.at(-1).at, role: 'observer', event: events.length };
 const retracted = (fact, more) =>
   events.push({
-    ...{ v: 1, type: 'fact.retracted', at: at() },
+    v: 1,
+    type: 'fact.retracted',
+    at: at(),
     data: { fact: { ...fact, confidence: 1 }, source: { sequence: 5, ...saidOn }, by: 'anna', ...more },
   });
 retracted(shared, { instead: 'the platform team' });
@@ -274,10 +276,15 @@ command('session.reopened', { reason: 'A bug was found' });
 dispatch(302, 'reviewer', { task_id: '9', assessment: 'approved' });
 command('session.history', { event: { ...events[0] } });
 events.push({
-  ...{ v: 1, type: 'fact.restored', at: at() },
+  v: 1,
+  type: 'fact.restored',
+  at: at(),
   data: {
     fact: { ...seen, confidence: 1 },
-    ...{ source: { sequence: 5, ...saidOn }, after: 302, by: 'anna', reason: 'It was right' },
+    source: { sequence: 5, ...saidOn },
+    after: 302,
+    by: 'anna',
+    reason: 'It was right',
   },
 });
 

@@ -81,7 +81,8 @@ function marketplaces(): Readonly<Record<string, string>> {
   const policy = { installation: 'AVAILABLE', authentication: 'ON_INSTALL' };
   return {
     '.claude-plugin/marketplace.json': json({
-      ...{ ...owned, description: 'The memory that coding agents share' },
+      ...owned,
+      description: 'The memory that coding agents share',
       plugins: named('./plugins/claude-code', ABOUT),
     }),
     '.agents/plugins/marketplace.json': json({

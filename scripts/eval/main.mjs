@@ -91,13 +91,19 @@ const rooms = [...new Set(use.map(({ room }) => room))].map((room) => {
   return {
     room,
     asked: some.length,
-    ...{ tokens: meanOf('tokens'), chance: meanOf('chance') },
-    ...{ hit: meanOf('hit'), share: meanOf('share'), lines: meanOf('lines'), collapsed: meanOf('collapsed') },
+    tokens: meanOf('tokens'),
+    chance: meanOf('chance'),
+    hit: meanOf('hit'),
+    share: meanOf('share'),
+    lines: meanOf('lines'),
+    collapsed: meanOf('collapsed'),
     useful: (sum('useful') + sum('likelyRight')) / (sum('lines') + sum('likely')),
     focused: sum('focused') / sum('lines'),
-    ...{ likely: meanOf('likely'), likelyPrecision: sum('likelyRight') / sum('likely') },
+    likely: meanOf('likely'),
+    likelyPrecision: sum('likelyRight') / sum('likely'),
     likelyRecall: sum('likelyRight') / sum('touched'),
-    ...{ perhaps: meanOf('perhaps'), perhapsPrecision: sum('perhapsRight') / sum('perhaps') },
+    perhaps: meanOf('perhaps'),
+    perhapsPrecision: sum('perhapsRight') / sum('perhaps'),
     perhapsRecall: sum('perhapsRight') / sum('touched'),
   };
 });

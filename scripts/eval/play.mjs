@@ -45,8 +45,13 @@ export async function onStage(dist, act) {
     const cwd = join(folder, id, 'shop');
     await cp(template, cwd, { recursive: true });
     const env = {
-      ...{ PATH: process.env.PATH, HOME: join(folder, id), XDG_STATE_HOME: join(folder, id, 'state') },
-      ...{ NATS_URL: server.url, THROUGHLINE_SESSION: id, THROUGHLINE_AUTOSTART: '0', NO_COLOR: '1' },
+      PATH: process.env.PATH,
+      HOME: join(folder, id),
+      XDG_STATE_HOME: join(folder, id, 'state'),
+      NATS_URL: server.url,
+      THROUGHLINE_SESSION: id,
+      THROUGHLINE_AUTOSTART: '0',
+      NO_COLOR: '1',
     };
     const throughline = (args, input) => printed(bin, args, { cwd, env, input });
     const transcriptOf = (conversation) => join(folder, id, `${conversation}.jsonl`);
@@ -62,7 +67,8 @@ export async function onStage(dist, act) {
       return answer === '' ? '' : (JSON.parse(answer).hookSpecificOutput?.additionalContext ?? '');
     };
     return {
-      ...{ id, throughline },
+      id,
+      throughline,
       /** The text that a new conversation of this name starts with. */
       start: (conversation) => hook(conversation, 'SessionStart', { source: 'startup' }),
       /**

@@ -142,10 +142,14 @@ export function measureUse(product, { name, commits }) {
         const tiers = tiersOf(likely, commit.files);
         const shown = new Set(facts.map(({ task }) => task).filter((task) => ids.has(task)));
         found.push({
-          ...{ name, room, tokens, chance: ids.size / index },
+          name,
+          room,
+          tokens,
+          chance: ids.size / index,
           hit: Number(shown.size > 0 || tiers.likelyRight > 0),
           share: shown.size / Math.max(1, ids.size),
-          ...{ lines: work.length, useful: work.filter(({ task }) => ids.has(task)).length },
+          lines: work.length,
+          useful: work.filter(({ task }) => ids.has(task)).length,
           focused: work.filter(({ task }) => focused.has(task)).length,
           ...tiers,
           collapsed: [...prompt.matchAll(/ (\d+) more results? like it/g)].reduce(
@@ -166,8 +170,11 @@ function tiersOf(likely, touched) {
   const [first, second] = [some((score) => score >= 0.5), some((score) => score < 0.5)];
   const right = (files) => files.filter(({ path }) => touched.includes(path)).length;
   return {
-    ...{ likely: first.length, likelyRight: right(first) },
-    ...{ perhaps: second.length, perhapsRight: right(second), touched: touched.length },
+    likely: first.length,
+    likelyRight: right(first),
+    perhaps: second.length,
+    perhapsRight: right(second),
+    touched: touched.length,
   };
 }
 
@@ -247,7 +254,9 @@ export function measureLasting(product, { name, commits }, distances, counts) {
           ({ text }) => !product.tokens(`/${text}`).some((word) => asked.has(word)),
         );
         found.push({
-          ...{ name, count, distance },
+          name,
+          count,
+          distance,
           shown: mean(unlike.map(({ text }) => Number(reply.prompt.includes(text)))),
           more: reply.tokenEstimate - product.compile(without.state, request).tokenEstimate,
         });

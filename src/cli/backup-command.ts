@@ -23,7 +23,9 @@ export function backupCommand(program: Command): void {
       const progress = progressLine();
       const { at, layout, streams, bytes } = await withConnection(cli, (connection) =>
         backUp(connection, {
-          ...{ directory, at: new Date().toISOString(), version: VERSION },
+          directory,
+          at: new Date().toISOString(),
+          version: VERSION,
           timeoutMs: cli.config.requestTimeoutMs,
           onProgress: (streams, of) => progress(`${streams} of ${counted(of, 'stream')} copied`),
         }),
@@ -60,7 +62,9 @@ export function restoreCommand(program: Command): void {
       const progress = progressLine();
       const { at, layout, streams } = await withConnection(cli, (connection) =>
         restore(connection, {
-          ...{ directory, replicas, timeoutMs: cli.config.requestTimeoutMs },
+          directory,
+          replicas,
+          timeoutMs: cli.config.requestTimeoutMs,
           onProgress: (streams, of) => progress(`${streams} of ${counted(of, 'stream')} restored`),
         }),
       );

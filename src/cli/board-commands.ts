@@ -23,7 +23,8 @@ export function taskCommand(program: Command): void {
     .examples('throughline task add "Write the parser" -s demo', 'throughline task ls demo');
   addRequests(task, {
     'tool.task-status': {
-      ...{ sets: { status: 'completed' }, about: 'mark a task as completed' },
+      sets: { status: 'completed' },
+      about: 'mark a task as completed',
       remark: ({ task: { id, unresolved } }) =>
         unresolved.length > 0 ? `${id} waits for ${unresolved.map((task) => task.id).join(', ')}` : undefined,
     },
@@ -31,8 +32,10 @@ export function taskCommand(program: Command): void {
     'tool.task-content': {
       about: 'change the text, priority or status of a task',
       fields: {
-        ...{ content: parts.content.optional(), priority: parts.priority.optional() },
-        ...{ status: parts.status.optional(), reason: parts.reason },
+        content: parts.content.optional(),
+        priority: parts.priority.optional(),
+        status: parts.status.optional(),
+        reason: parts.reason,
       },
       send: editTask,
     },
@@ -47,7 +50,8 @@ export function taskCommand(program: Command): void {
   });
   addMove(task);
   addRequest(task, 'tool.task-status', {
-    ...{ cli: 'task block <id>', sets: { status: 'blocked' } },
+    cli: 'task block <id>',
+    sets: { status: 'blocked' },
     about: 'mark a task as blocked, until "task edit ID --status pending"',
     example: { reason: 'Waits for the schema' },
   });

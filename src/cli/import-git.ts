@@ -134,7 +134,9 @@ async function mergedBranches(repo: Repository, { limit, branch = 'HEAD', since 
     return ofPull ?? [];
   });
   const facts = [...new Set(names)].slice(0, MAX_MERGED).map((name) => ({
-    ...{ subject: `branch:${name}`, relation: RELATIONS.branchEnded, object: 'merged' },
+    subject: `branch:${name}`,
+    relation: RELATIONS.branchEnded,
+    object: 'merged',
   }));
   if (facts.length === 0) return undefined;
   return JSON.stringify({ task_id: 'merges', result_id: hashOf(JSON.stringify(facts)), facts });

@@ -131,7 +131,13 @@ function memoryOf(command: Command, given: string | undefined) {
   const claims = new Map<string, string>();
   const isPausedNow = () => pausedFolder(stateDir, process.cwd()) !== undefined;
   const memory = {
-    ...{ ...found, session, client, keep, claims, isPausedNow, state },
+    ...found,
+    session,
+    client,
+    keep,
+    claims,
+    isPausedNow,
+    state,
     ...(conversation && { conversation }),
   };
   const close = async () => {

@@ -95,10 +95,18 @@ export function givenOptions(command: AnyCommand, without: readonly string[]): s
 export const TASK_STATUS_WORDS = ['pending', 'in-progress', 'completed', 'blocked', 'cancelled'] as const;
 
 const STATUS_SYNONYMS: Readonly<Record<string, string>> = {
-  ...{ pending: 'remaining', remaining: 'remaining', todo: 'remaining', open: 'remaining' },
-  ...{ 'in-progress': 'in_progress', in_progress: 'in_progress', started: 'in_progress' },
-  ...{ completed: 'completed', done: 'completed', blocked: 'blocked' },
-  ...{ cancelled: 'cancelled', canceled: 'cancelled' },
+  pending: 'remaining',
+  remaining: 'remaining',
+  todo: 'remaining',
+  open: 'remaining',
+  'in-progress': 'in_progress',
+  in_progress: 'in_progress',
+  started: 'in_progress',
+  completed: 'completed',
+  done: 'completed',
+  blocked: 'blocked',
+  cancelled: 'cancelled',
+  canceled: 'cancelled',
 };
 
 export function taskStatus(raw: string): string {

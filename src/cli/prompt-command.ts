@@ -121,7 +121,11 @@ async function requestOf(session: string, options: CompileOptions): Promise<Comp
   const { room: inputTokens, answer: outputTokens } = options;
   const hasBudget = inputTokens !== undefined || outputTokens !== undefined;
   const chosen = {
-    ...{ maxLearnings, project, learningsAsOf, maxTokens, maxFiles },
+    maxLearnings,
+    project,
+    learningsAsOf,
+    maxTokens,
+    maxFiles,
     explain: options.explain === true && options.json === true,
     include: options.explain ? [...EXPLAINED] : undefined,
     budget: hasBudget ? { inputTokens, outputTokens } : undefined,

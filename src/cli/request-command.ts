@@ -225,7 +225,9 @@ export function shapeOf(shape: Shape, isOffered: (field: string) => boolean): Sh
 }
 
 const RENAMED: Readonly<Record<string, string>> = {
-  ...{ cursor: 'page', maxResults: 'maxLearnings', kinds: 'kind' },
+  cursor: 'page',
+  maxResults: 'maxLearnings',
+  kinds: 'kind',
 };
 
 /**

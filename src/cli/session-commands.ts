@@ -36,7 +36,9 @@ export function sessionCommand(program: Command): void {
       },
       remark: () => 'its earlier prompts cannot be shown any more: its log is one checkpoint now',
     },
-    ...{ 'tool.session-export': false, 'tool.session-import': false, 'tool.session-forget': false },
+    'tool.session-export': false,
+    'tool.session-import': false,
+    'tool.session-forget': false,
   });
   addExport(session);
   addImport(session);

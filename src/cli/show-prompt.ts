@@ -118,7 +118,10 @@ function leftOutLines({ considered, prompt }: CompileReply, pc: Colors): string[
         .join(', '),
     })),
     ...files.map(({ path, reasons, left, ...file }) => ({
-      ...{ ...file, id: '', text: quoted(path), left: left === 'budget' ? left : ('unlikely' as const) },
+      ...file,
+      id: '',
+      text: quoted(path),
+      left: left === 'budget' ? left : ('unlikely' as const),
       from: Object.entries(reasons)
         .map((reason) => reason.join(' '))
         .join(', '),

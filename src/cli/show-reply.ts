@@ -67,19 +67,26 @@ const retention: Renderer<'tool.retention-show'> = ({ rules, archive, forget }) 
 const NO_ITERATIONS = 'no iterations: an agent begins one with "throughline tool iteration-start"';
 
 const RENDERERS: { readonly [Name in RequestName]?: Renderer<Name> } = {
-  ...{ 'tool.task-add': task, 'tool.task-status': task, 'tool.task-priority': task },
-  ...{ 'tool.task-depends': task, 'tool.task-undepends': task, 'tool.task-content': task },
-  ...{ 'tool.task-release': claim, 'tool.task-next': claim },
+  'tool.task-add': task,
+  'tool.task-status': task,
+  'tool.task-priority': task,
+  'tool.task-depends': task,
+  'tool.task-undepends': task,
+  'tool.task-content': task,
+  'tool.task-release': claim,
+  'tool.task-next': claim,
   'tool.task-list': ({ tasks }, pc) =>
     tabled(pc, 'ID PRIO STATUS TASK', tasks, taskCells, 'no tasks: "throughline task add" adds one'),
   'tool.task-delete': ({ task, deleted }, pc) => [
     task === null ? `${deleted} deleted` : inLine(taskCells(pc, task)),
   ],
-  ...{ 'tool.note-add': note, 'tool.note-edit': note },
+  'tool.note-add': note,
+  'tool.note-edit': note,
   'tool.note-list': ({ notes }, pc) =>
     tabled(pc, 'ID TYPE NOTE', notes, noteCells, 'no notes: "throughline note add" writes one'),
   'tool.note-delete': ({ deleted }) => [`${deleted} removed`],
-  ...{ 'tool.inbox-add': message, 'tool.inbox-mark-read': message },
+  'tool.inbox-add': message,
+  'tool.inbox-mark-read': message,
   'tool.blocker-answer': ({ answer: { task, questions, answer } }) => [
     `task ${quoted(task)} asked: ${questions.map(quoted).join(' ')}`,
     `answered: ${quoted(answer)}`,
@@ -92,12 +99,16 @@ const RENDERERS: { readonly [Name in RequestName]?: Renderer<Name> } = {
       messageCells,
       'no unread messages: --all shows those that were read',
     ),
-  ...{ 'tool.iteration-start': iteration, 'tool.iteration-complete': iteration },
+  'tool.iteration-start': iteration,
+  'tool.iteration-complete': iteration,
   'tool.iteration-summary': iteration,
   'tool.iteration-list': ({ iterations }, pc) =>
     tabled(pc, 'NO BEGAN STATE SUMMARY', iterations, iterationCells, NO_ITERATIONS),
-  ...{ 'tool.session-open': session, 'tool.session-complete': session, 'tool.session-restart': session },
-  ...{ 'tool.session-reopen': session, 'tool.session-archive': session },
+  'tool.session-open': session,
+  'tool.session-complete': session,
+  'tool.session-restart': session,
+  'tool.session-reopen': session,
+  'tool.session-archive': session,
   'tool.session-list': ({ sessions }, pc) =>
     sessions.length === 0 ? ['no such sessions'] : sessionLines(pc, sessions),
   'tool.recall': ({ text }) => listed(text.split('\n').filter(Boolean), 'nothing fits: try other words'),
@@ -112,7 +123,8 @@ const RENDERERS: { readonly [Name in RequestName]?: Renderer<Name> } = {
   ],
   'tool.fact-correct': ({ fact, corrected }, pc) => [factLine(corrected, pc), factLine(fact, pc)],
   'tool.telemetry-show': (report, pc) => fieldLines(pc, report),
-  ...{ 'tool.retention-show': retention, 'tool.retention-set': retention },
+  'tool.retention-show': retention,
+  'tool.retention-set': retention,
   'tool.rejected-list': ({ rejected }, pc) =>
     tabled(pc, 'ID TIME SUBJECT RESULT BYTES WHY', rejected, rejectedCells, 'no such rejected results'),
 };

@@ -295,7 +295,7 @@ async function joining(
     try {
       // The server that was joined before may have another address.
       const [seed, before] = [nkey, authorities].map((file) => file && readFileSync(file, 'utf8').trim());
-      const invitation = { ...{ name, by, url: known.url }, seed: seed ?? '', ca: before };
+      const invitation = { name, by, url: known.url, seed: seed ?? '', ca: before };
       const again = await proven(fromInvitation(invitation, url, ca));
       note('-- joined with the key that was here; "throughline team leave" comes before another invitation');
       return again;
@@ -316,7 +316,10 @@ function fromInvitation(invitation: Invitation, url: string | undefined, ca: str
   return {
     // A server behind a changed address must not be asked without TLS.
     url: url === undefined ? invitation.url : isTls ? url.replace(NO_TLS, 'tls://') : url,
-    ...{ as: name, by, seed, ca: ca ?? invitation.ca },
+    as: name,
+    by,
+    seed,
+    ca: ca ?? invitation.ca,
     access: { inboxPrefix: inboxOf(name) },
   };
 }

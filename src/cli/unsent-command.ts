@@ -56,12 +56,12 @@ async function sendHere(cli: Cli, installation: string): Promise<void> {
   await withClient(cli, async (client) => {
     spool.takeOver(installation);
     const person = (folder: string) => personName(cli.server, folder);
-    await recordRaw({ ...{ config, stateDir, spool, person, log, leftMs }, connect: async () => client });
+    await recordRaw({ config, stateDir, spool, person, log, leftMs, connect: async () => client });
     const stored = () => spoolCounts(stateDir).reduce((sum, row) => sum + row.waiting + row.unreadable, 0);
     const begun = stored();
     // Each pass sends a part of a long list.
     for (let before = Number.POSITIVE_INFINITY; ; ) {
-      await flush({ ...{ state: hookState(stateDir, log), spool, log, leftMs } }, client);
+      await flush({ state: hookState(stateDir, log), spool, log, leftMs }, client);
       const { length } = spool.waiting();
       if (length === 0 || length === before) break;
       before = length;

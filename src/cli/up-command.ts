@@ -255,7 +255,11 @@ async function startServer(cli: Cli, options: UpOptions, failed: (error: Error) 
   const start = async () => {
     writeAccess(storeDir);
     const server = await startNatsServer({
-      ...{ source, storeDir, port, orNext, host: sharing.listen?.host },
+      source,
+      storeDir,
+      port,
+      orNext,
+      host: sharing.listen?.host,
       extraConfig: `include ${JSON.stringify(ACCESS_FILE)}`,
       log: (line) => logger.debug?.({}, line),
     });

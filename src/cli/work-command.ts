@@ -97,13 +97,19 @@ async function work(cli: Cli, options: WorkOptions): Promise<RunSummary> {
   note(`-- prompts and logs: ${folder.path}`);
   try {
     const given = {
-      ...{ session, isGuessed, directory: process.cwd(), run: folder, versionOf: fileVersion },
+      session,
+      isGuessed,
+      directory: process.cwd(),
+      run: folder,
+      versionOf: fileVersion,
       ...defined({ plan, project, maxTokens: options.maxTokens, maxCost: options.maxCost }),
       implementer: commandAgent(options.implementer, place),
       ...(options.reviewer !== undefined && { reviewer: commandAgent(options.reviewer, place) }),
       ...(options.check !== undefined && { check: commandCheck(options.check, place) }),
-      ...{ tick: options.tick === true, again: options.again === true },
-      ...{ maxRounds: options.maxRounds, timeoutMs: options.timeout },
+      tick: options.tick === true,
+      again: options.again === true,
+      maxRounds: options.maxRounds,
+      timeoutMs: options.timeout,
       signal: interrupt.signal,
       onEvent: tell,
     };

@@ -102,7 +102,9 @@ function recordIn(place: string): ConnectedProject | undefined {
   if (typeof folder !== 'string' || typeof session !== 'string' || typeof project !== 'string')
     return undefined;
   return {
-    ...{ folder, session, project },
+    folder,
+    session,
+    project,
     ...(typeof plan === 'string' && { plan }),
     ...(isObject(agents) && { agents: agents as Record<string, string> }),
   };

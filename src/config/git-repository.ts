@@ -35,7 +35,9 @@ export function repositoryOf(directory: string, git: string | undefined): Reposi
   // Some file systems have no time of birth.
   const { birthtimeMs, ino } = statSync(place);
   return {
-    ...{ place, address, born: birthtimeMs || ino },
+    place,
+    address,
+    born: birthtimeMs || ino,
     name:
       remote === undefined
         ? `${basename(folder)}-${hashOf(folder).slice(0, 6)}`

@@ -121,6 +121,10 @@ export function ofSession<Request extends z.ZodType, Reply extends z.ZodType>(
 ) {
   return {
     ...({ scope: 'session', agents: true, example: {}, shape: {} } as const),
-    ...{ reads, summary, cli, request, reply },
+    reads,
+    summary,
+    cli,
+    request,
+    reply,
   };
 }

@@ -106,7 +106,8 @@ const ofFact = {
   fact: recordedFact.describe('The fact as it was.'),
   source: object('The result that stated it.', {
     sequence: z.int().describe('Sequence in the DISPATCH stream; 0 or less for an imported result.'),
-    ...{ task: taskId, at: dispatch.at },
+    task: taskId,
+    at: dispatch.at,
     role: oneOf('The role that it was published with.', ROLES),
     event: z.int().nonnegative().describe("Sequence of its event in the session's stream."),
     history: z.literal(true).optional().describe('It is from before the session.'),

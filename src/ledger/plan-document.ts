@@ -98,7 +98,9 @@ export function bytesOf(document: object): number {
 function withoutPrompt(task: ParsedTask): ProgressTask {
   const { id, status, optional, blocked, reason, cancelled, group, parent, dependsOn, requirements } = task;
   return {
-    ...{ id, text: clipText(quoted(task.text), MAX_TEXT), status },
+    id,
+    text: clipText(quoted(task.text), MAX_TEXT),
+    status,
     ...(optional && { optional }),
     ...(blocked && { blocked }),
     ...(reason !== undefined && { reason: clipText(quoted(reason), MAX_TEXT) }),

@@ -132,14 +132,17 @@ function compileKind<Request extends CompileRequest, Section extends string, Own
     request.maxTokens,
   );
   const at = {
-    ...{ session, binary },
+    session,
+    binary,
     ...(request.kind === 'dispatch' && { task: taskId }),
     ...(intro !== undefined && { intro }),
   };
   const trace = traceItems(state, intent, budget.maxSummaryTokens, binary);
   const common: Sections<CommonSection> = {
     ...memory.sections,
-    ...{ learnings: memory.learnings, compacted: trace.history, recent: trace.recent },
+    learnings: memory.learnings,
+    compacted: trace.history,
+    recent: trace.recent,
   };
   const command = (words: string) => toolCommand(binary, session, words);
   const draft = kind.draft({ state, request, learnings, demands: trace.demands, common, command });
@@ -148,13 +151,16 @@ function compileKind<Request extends CompileRequest, Section extends string, Own
   const leftOut = (shown: Shown<Section | CommonSection>) =>
     leftOutLine([
       ...draft.lists.map((list) => ({
-        ...{ name: list.name, command: list.command },
+        name: list.name,
+        command: list.command,
         items: list.sections.flatMap((section) => sections[section]),
         shown: list.sections.flatMap((section) => shown[section]),
         total: list.sections.reduce((sum, name) => sum + (draft.totals?.[name] ?? sections[name].length), 0),
       })),
       {
-        ...{ name: 'the learnings', items: sections.learnings, shown: shown.learnings },
+        name: 'the learnings',
+        items: sections.learnings,
+        shown: shown.learnings,
         total: sections.learnings.length === 0 ? 0 : memory.totals.learnings,
         command: learningsCommand(binary, request.project ?? charter.project),
       },
@@ -192,7 +198,8 @@ function compileKind<Request extends CompileRequest, Section extends string, Own
     ...(asks('facts') && { facts: facts.map(describeFact) }),
     ...(asks('considered') && { considered: describeConsidered(memory, facts, files) }),
     ...(asks('lines') && { lines: describeLines(prompt, parts, memory) }),
-    ...{ factsShown: facts.length + draftFacts.length, factsTotal: factsOf(state).count() },
+    factsShown: facts.length + draftFacts.length,
+    factsTotal: factsOf(state).count(),
     ...(given && describeLearnings(learnings, shown.learnings, asks('learnings'))),
     ...(memory.vectors !== undefined && { vectors: memory.vectors }),
     tokenEstimate: report.used,

@@ -43,7 +43,13 @@ type Section = 'task' | 'answers' | 'ledger' | 'replan' | 'guide' | 'unread' | C
 
 /** Number of items of each kind before the rest of the task prompt. */
 const BEST = upTo<Section>({
-  ...{ findings: 3, files: 5, decisions: 3, failed: 2, learnings: 1, work: 2, tests: 2 },
+  findings: 3,
+  files: 5,
+  decisions: 3,
+  failed: 2,
+  learnings: 1,
+  work: 2,
+  tests: 2,
 });
 
 const REST: readonly Stretch<Section>[] = [
@@ -98,7 +104,8 @@ export const DISPATCH: PromptDescriptor<DispatchRequest, Section, Fields> = {
       ],
       lists: [
         {
-          ...{ name: 'the ledger', sections: ['ledger'] },
+          name: 'the ledger',
+          sections: ['ledger'],
           command: `${binary} status ${state.session} --task ${shellWord(quoted(taskId))}`,
         },
       ],
@@ -243,7 +250,8 @@ function deltaPacket(state: SessionState, taskId: string, role: Role) {
     items: entries.map(({ text }) => ({ forms: beginnings(text) })),
     essential: stretch('required_fixes', 'blockers'),
     /** These come after the essentials, and before what is known of other tasks. */
-    ...{ first, next },
+    first,
+    next,
     fieldsOf: (shown: readonly ShownItem[]) => new Set(shown.flatMap((item) => fieldOf(item) ?? [])),
     /** Renders what is shown: a title, and the entries of a list below it; a shortened list ends with the number left out. */
     write: (shown: readonly ShownItem[]) => {

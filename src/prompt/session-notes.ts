@@ -137,7 +137,8 @@ export function memoryOf(state: SessionState, query: MemoryQuery, room: number, 
   const index = store.index();
   const past = index.byWork(pastOf(state));
   const { files: known, similar } = recall(past, {
-    ...{ text, explain: query.explain },
+    text,
+    explain: query.explain,
     maxFiles: Math.max(maxFiles, CONSIDERED),
   });
   const { missing = [] } = hints ?? {};
@@ -162,9 +163,13 @@ export function memoryOf(state: SessionState, query: MemoryQuery, room: number, 
   const closeness = closenessTo(words, text);
   const { chosen, cut, rest, considered } = rankFacts(store, {
     ...query,
-    ...{ room, work: covering, lasting: MAX_LASTING, here },
+    room,
+    work: covering,
+    lasting: MAX_LASTING,
+    here,
     closeness,
-    ...{ files: likely.map(({ path }) => path), besideLedger: true },
+    files: likely.map(({ path }) => path),
+    besideLedger: true,
     similar: new Map([...similar].reverse().map(({ task, similarity }) => [task, similarity])),
   });
   const facts = recordOf(NOTE_SECTIONS, (): RankedFact[] => []);
@@ -269,7 +274,14 @@ export function memoryOf(state: SessionState, query: MemoryQuery, room: number, 
   }
   const taskFindings = store.findingsOf(taskId).filter(({ validTo }) => validTo === undefined);
   return {
-    ...{ sections, facts, places, files, perhaps, candidates, considered, totals },
+    sections,
+    facts,
+    places,
+    files,
+    perhaps,
+    candidates,
+    considered,
+    totals,
     findings: index.findings - taskFindings.length,
     vectors: closeness === undefined ? undefined : words?.version,
   };
@@ -293,7 +305,10 @@ export function contextOf(
       .find(({ fact }) => fact.relation === RELATIONS.commit);
   const planned = new Set(state.run?.document.tasks.map(({ id }) => id));
   return {
-    ...{ newest: state.lastEventAt, now, missing, replaced: store.replaced() },
+    newest: state.lastEventAt,
+    now,
+    missing,
+    replaced: store.replaced(),
     isOpen: (task) => planned.has(task) || state.board.tasks.has(task),
     commitOf: (task) => commits(task)?.fact.object,
     otherBranchOf(fact) {

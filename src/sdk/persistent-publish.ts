@@ -103,7 +103,11 @@ export async function publishPersistently(
 }
 
 const OPTIONS: Readonly<Record<keyof PublishOptions, true>> = {
-  ...{ messageId: true, wait: true, timeoutMs: true, signal: true, onWaiting: true },
+  messageId: true,
+  wait: true,
+  timeoutMs: true,
+  signal: true,
+  onWaiting: true,
 };
 
 /** @throws ThroughlineError `schema_invalid` */

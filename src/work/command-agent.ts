@@ -64,7 +64,11 @@ async function logged(
   try {
     log.write(`$ ${command}\n`);
     const end = await runGroup({
-      ...{ command, directory, input, signal, mark: folder.mark },
+      command,
+      directory,
+      input,
+      signal,
+      mark: folder.mark,
       env: { ...env, THROUGHLINE_SESSION: session, ...more },
       onOutput: (chunk) => log.write(chunk),
     });

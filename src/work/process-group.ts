@@ -41,7 +41,9 @@ export function runGroup(options: GroupCommand): Promise<GroupEnd> {
     const stdout = new EndOfOutput(MAX_KEPT);
     const stderr = new EndOfOutput(MAX_KEPT);
     const child = spawn(command, {
-      ...{ shell: true, detached: true, cwd: directory },
+      shell: true,
+      detached: true,
+      cwd: directory,
       env: { ...env, [CALL_MARK]: [env[CALL_MARK], mark].filter(Boolean).join(':') },
     });
     const { pid } = child;

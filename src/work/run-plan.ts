@@ -211,7 +211,14 @@ class PlanRunner {
           await lease.confirm();
           return publish(role, body);
         },
-        ...{ session: this.#session, project, directory, implementer, reviewer, check, timeoutMs, signal },
+        session: this.#session,
+        project,
+        directory,
+        implementer,
+        reviewer,
+        check,
+        timeoutMs,
+        signal,
         tell: (event) => this.#tell(event),
       });
     } finally {

@@ -69,7 +69,9 @@ function boardTask(task: ToolReply<'task-list'>['tasks'][number], known: Came | 
   const isOnHold = status === 'blocked' && known?.last_outcome.endsWith('_blocked') !== true;
   return {
     ...beginning(known),
-    ...{ id, text: content, from: 'board' },
+    id,
+    text: content,
+    from: 'board',
     isDone: status === 'completed' || status === 'cancelled' || wasApproved(known),
     isUnticked: false,
     isOptional: false,

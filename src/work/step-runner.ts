@@ -61,8 +61,12 @@ async function agentTurn(
   const judged = command ? `\n\nThis command judges the work: ${quoted(command)} (it must pass)` : '';
   const compiled = await tools.ask((client) =>
     client.compile({
-      ...{ session, role, taskId: task.id, taskPrompt: `${task.text}${judged}` },
-      ...{ include: ['messages'], project },
+      session,
+      role,
+      taskId: task.id,
+      taskPrompt: `${task.text}${judged}`,
+      include: ['messages'],
+      project,
     }),
   );
   let { prompt } = compiled;
@@ -167,7 +171,9 @@ async function failedCheck(command: string, output: string) {
   const summary = `The check "${command}" failed`;
   const message = lastOutput === '' ? summary : `${summary}: ${lastOutput}`;
   return {
-    ...{ assessment: 'needs_changes', summary, issues: [{ severity: 'critical', message }] },
+    assessment: 'needs_changes',
+    summary,
+    issues: [{ severity: 'critical', message }],
     required_fixes: [`Make the check "${command}" pass`],
   };
 }

@@ -80,7 +80,9 @@ export function openQuestions(session: string, tasks: readonly WorkTask[]): Open
     .filter(({ isDone }) => !isDone)
     .flatMap(({ id, questions }) =>
       questions.map(({ text, ...given }) => ({
-        ...{ session, task: id, question: text },
+        session,
+        task: id,
+        question: text,
         ...(given.options !== undefined && given.options.length > 0 && { options: given.options }),
         ...(given.default !== undefined && { default: given.default }),
         answerWith: answerCommand(id, session, questions.length > 1 ? text : undefined),

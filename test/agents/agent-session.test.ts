@@ -110,7 +110,9 @@ describe('the session of an agent', () => {
     await write('.throughline.json', JSON.stringify(file));
     connect('app', 'shop', '', { plan: 'tasks.md', agents: { builder: 'implementer' } });
     expect(at()).toEqual({
-      ...{ session: 'app', project: 'shop', plan: join(folder, 'tasks.md') },
+      session: 'app',
+      project: 'shop',
+      plan: join(folder, 'tasks.md'),
       agents: { builder: 'implementer' },
       changed: `${join(folder, '.throughline.json')} names session "other" (connected: "app") and plan "../tasks.md" (connected: "tasks.md") and agents {"main":"observer"} (connected: {"builder":"implementer"}), which is not used: run "throughline connect" to accept it`,
     });

@@ -142,7 +142,9 @@ describe('connecting a client', () => {
     await at.write('.gemini/settings.json', own.replace('"trust": true, ', ''));
     await at.connect('gemini', '--yes');
     expect(JSON.parse(await at.read('.gemini/settings.json')).mcpServers.throughline).toEqual({
-      ...{ command: 'throughline', args: ['mcp'], trust: true },
+      command: 'throughline',
+      args: ['mcp'],
+      trust: true,
       env: { NATS_TOKEN: '$NATS_TOKEN' },
     });
     await at.connect('gemini', '--remove', '--yes');

@@ -7,7 +7,12 @@ import { ofFile } from '../support/of-file.js';
 /** A service that answers as often as the test says, and is killed then. */
 
 const NONE = {
-  ...{ events: 0, dispatches: 0, rejected: 0, snapshots: 0, prompts: 0, index: 0 },
+  events: 0,
+  dispatches: 0,
+  rejected: 0,
+  snapshots: 0,
+  prompts: 0,
+  index: 0,
   learnings: 0,
 };
 const FOUND = { ...NONE, events: 20, dispatches: 20 };

@@ -94,15 +94,13 @@ let unwanted: string;
 
 /** What commands are given for that which they must be given: a new kind of it has to be added here. */
 const given = (): Readonly<Record<string, string>> => ({
-  ...{
-    id: 'TAS-1',
-    content: HOSTILE,
-    priority: '1',
-    status: 'remaining',
-    dependsOn: 'TAS-2',
-    dispatch: '1',
-    summary: HOSTILE,
-  },
+  id: 'TAS-1',
+  content: HOSTILE,
+  priority: '1',
+  status: 'remaining',
+  dependsOn: 'TAS-2',
+  dispatch: '1',
+  summary: HOSTILE,
   role: 'reviewer',
   holder: HOSTILE,
   query: HOSTILE,
@@ -255,8 +253,12 @@ async function fill(session: string, project: string | undefined, say: (field: s
   const { client, ports } = system;
   const { tools, learnings, proposals } = client;
   await tools.sessionOpen({
-    ...{ session, project, title: say('title').slice(0, 200) },
-    ...{ goal: say('goal'), spec: say('spec'), specPath: say('specPath') },
+    session,
+    project,
+    title: say('title').slice(0, 200),
+    goal: say('goal'),
+    spec: say('spec'),
+    specPath: say('specPath'),
   });
   for (const n of [1, 2, 3]) {
     await tools.taskAdd({ session, content: `${n} ${say('board')}` });
@@ -268,7 +270,9 @@ async function fill(session: string, project: string | undefined, say: (field: s
   await tools.iterationStart({ session });
   await tools.iterationSummary({ session, summary: say('iteration') });
   const entry = (state: 'REQUEST' | 'ACTION') => ({
-    ...{ intent_id: 'INT-1', action_type: 'TOOL_EXECUTION', state },
+    intent_id: 'INT-1',
+    action_type: 'TOOL_EXECUTION',
+    state,
     payload: { tool_name: say('tool'), reasoning: say('request'), command: say('command') },
     result: { status: 'FAILURE' as const, error_message: say('error') },
   });
@@ -276,8 +280,10 @@ async function fill(session: string, project: string | undefined, say: (field: s
   const tasksText = `# ${say('heading')}\n\n- [ ] 1. ${say('planTask')}\n  - Requirements: ${say('requirement')}\n- [x] 2. Done ${say('planTask')}\n`;
   await client.runs.init({ session, spec: say('planName'), goal: say('planGoal'), tasksText });
   await publishWork(client, session, '1', {
-    ...{ summary: say('summary'), files_modified: [`src/${say('path')}.ts`] },
-    ...{ follow_up_actions: [say('followUp')], blockers: [say('blocker')] },
+    summary: say('summary'),
+    files_modified: [`src/${say('path')}.ts`],
+    follow_up_actions: [say('followUp')],
+    blockers: [say('blocker')],
     tests: [{ command: say('test'), passed: false, failures: [say('failure')] }],
     facts: [{ subject: say('subject'), relation: 'uses', object: say('object') }],
   });

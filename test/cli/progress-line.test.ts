@@ -22,8 +22,15 @@ afterEach(() => {
 });
 
 const counts = (events: number) => ({
-  ...{ events, dispatches: 0, rejected: 0, snapshots: 0, prompts: 0, index: 0 },
-  ...{ evidence: 0, proposals: 0, learnings: 0 },
+  events,
+  dispatches: 0,
+  rejected: 0,
+  snapshots: 0,
+  prompts: 0,
+  index: 0,
+  evidence: 0,
+  proposals: 0,
+  learnings: 0,
 });
 
 /** What a service answers that erases a hundred events a second, of 1,200: a dry run says how many are left. */

@@ -71,7 +71,10 @@ describe('a session file', () => {
       'has paths that unpack to gigabytes',
       stateWith({
         past: {
-          ...{ total: 1, words: '', tasks: [], paths: 'ab\n'.repeat(5000) },
+          total: 1,
+          words: '',
+          tasks: [],
+          paths: 'ab\n'.repeat(5000),
           // Each path is the one before and a character more.
           numbers: numbers([0x88, 39, ...Array.from({ length: 5000 }, () => [0xff, 0x7f, 1, 0]).flat()]),
         },

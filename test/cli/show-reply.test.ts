@@ -12,15 +12,26 @@ import { type Given, Played } from '../support/played.js';
 type Session = ToolReply<'session-open'>['session'];
 
 const session: Session = {
-  ...{ name: 'demo', status: 'open', facts: 3, sequence: 7, iteration: 0, notes: 0, unread: 0, plan: null },
-  ...{
-    started_at: null,
-    last_event_at: null,
-    dispatches: { implementer: 1, reviewer: 0, observer: 0, rejected: 0 },
-  },
+  name: 'demo',
+  status: 'open',
+  facts: 3,
+  sequence: 7,
+  iteration: 0,
+  notes: 0,
+  unread: 0,
+  plan: null,
+  started_at: null,
+  last_event_at: null,
+  dispatches: { implementer: 1, reviewer: 0, observer: 0, rejected: 0 },
   board: {
-    ...{ total: 2, ready: 1, waiting: 0, remaining: 1, in_progress: 1 },
-    ...{ blocked: 0, completed: 0, cancelled: 0 },
+    total: 2,
+    ready: 1,
+    waiting: 0,
+    remaining: 1,
+    in_progress: 1,
+    blocked: 0,
+    completed: 0,
+    cancelled: 0,
   },
 };
 const shownOf = (shown: Session) =>

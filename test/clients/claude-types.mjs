@@ -56,8 +56,13 @@ console.log(answers, missing);
     join(folder, 'tsconfig.json'),
     JSON.stringify({
       compilerOptions: {
-        ...{ strict: true, exactOptionalPropertyTypes: true, noEmit: true, skipLibCheck: true },
-        ...{ module: 'nodenext', target: 'es2023', types: [] },
+        strict: true,
+        exactOptionalPropertyTypes: true,
+        noEmit: true,
+        skipLibCheck: true,
+        module: 'nodenext',
+        target: 'es2023',
+        types: [],
       },
     }),
   );

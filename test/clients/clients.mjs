@@ -62,8 +62,11 @@ export const CLIENTS = {
     }),
     args: (prompt) => ['-p', '--permission-mode', 'bypassPermissions', prompt],
     env: (url) => ({
-      ...{ ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: 'none', IS_SANDBOX: '1' },
-      ...{ CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', DISABLE_AUTOUPDATER: '1' },
+      ANTHROPIC_BASE_URL: url,
+      ANTHROPIC_API_KEY: 'none',
+      IS_SANDBOX: '1',
+      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+      DISABLE_AUTOUPDATER: '1',
     }),
     tools: {
       write: (file, _name, text) => ({ call: 'Write', input: { file_path: file, content: `${text}\n` } }),
@@ -153,7 +156,9 @@ export const CLIENTS = {
     args: (prompt) => ['--allow-all-tools', '-p', prompt],
     work: 'copilot --allow-all-tools -p "$(cat {prompt_file})"',
     env: (url) => ({
-      ...{ COPILOT_PROVIDER_BASE_URL: `${url}/v1`, COPILOT_MODEL: 'scripted', COPILOT_OFFLINE: 'true' },
+      COPILOT_PROVIDER_BASE_URL: `${url}/v1`,
+      COPILOT_MODEL: 'scripted',
+      COPILOT_OFFLINE: 'true',
       // It trusts the folder, too.
       COPILOT_ALLOW_ALL: 'true',
     }),

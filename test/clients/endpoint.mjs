@@ -144,14 +144,15 @@ function writeMessages({ say, call, input }) {
       ? { type: 'text_delta', text: say }
       : { type: 'input_json_delta', partial_json: JSON.stringify(input) };
   const usage = { input_tokens: 1, output_tokens: 1 };
-  const message = { ...{ id, type: 'message', role: 'assistant', model: 'scripted', content: [] }, usage };
+  const message = { id, type: 'message', role: 'assistant', model: 'scripted', content: [], usage };
   return [
     { type: 'message_start', message: { ...message, stop_reason: null } },
     { type: 'content_block_start', index: 0, content_block: block },
     { type: 'content_block_delta', index: 0, delta },
     { type: 'content_block_stop', index: 0 },
     {
-      ...{ type: 'message_delta', usage },
+      type: 'message_delta',
+      usage,
       delta: { stop_reason: call === undefined ? 'end_turn' : 'tool_use', stop_sequence: null },
     },
     { type: 'message_stop' },
@@ -160,7 +161,10 @@ function writeMessages({ say, call, input }) {
 
 function writeChat({ say, call, input }) {
   const chunk = (delta, finish_reason) => ({
-    ...{ id: 'c1', object: 'chat.completion.chunk', created: 0, model: 'scripted' },
+    id: 'c1',
+    object: 'chat.completion.chunk',
+    created: 0,
+    model: 'scripted',
     choices: [{ index: 0, delta, finish_reason }],
     ...(finish_reason !== null && { usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 } }),
   });

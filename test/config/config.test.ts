@@ -24,7 +24,9 @@ const NUMBERS = [
     env: (raw: string) => ({ THROUGHLINE_REPLICAS: raw }),
   },
   ...TUNED.map(([option, low, high]) => ({
-    ...{ option, low, high },
+    option,
+    low,
+    high,
     said: `THROUGHLINE_TUNING has ${option}, which`,
     env: (raw: string) => ({ THROUGHLINE_TUNING: `${option}=${raw}` }),
   })),
@@ -159,7 +161,9 @@ describe('the layout', () => {
 describe('several numbers in one variable', () => {
   it('several numbers in one variable are told apart by blanks, and the others have their defaults', () => {
     expect(loadConfig({ THROUGHLINE_TUNING: ' cacheMb=64\n snapshotEvery=50 ' })).toMatchObject({
-      ...{ cacheMb: 64, snapshotEvery: 50, ackWaitMs: 10_000 },
+      cacheMb: 64,
+      snapshotEvery: 50,
+      ackWaitMs: 10_000,
     });
   });
 

@@ -127,7 +127,9 @@ export class MemoryEventLog<Event extends { readonly type: string }>
       last = sequence;
     }
     return {
-      ...{ events, through: last, skipped: read - events.length },
+      events,
+      through: last,
+      skipped: read - events.length,
       ...(newestCommand !== undefined && { newestCommand }),
       ...(epoch !== undefined && { epoch }),
     };

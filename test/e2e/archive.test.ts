@@ -64,7 +64,10 @@ describe('an archived session', () => {
     await system.client.send('tool.session-archive', { session });
     await soon(async () => expect(await eventsOf(system, session)).toHaveLength(1));
     const asked = system.client.compile({
-      ...{ session, taskId: '9', taskPrompt: 'next', asOf: first?.sequence ?? 0 },
+      session,
+      taskId: '9',
+      taskPrompt: 'next',
+      asOf: first?.sequence ?? 0,
     });
     await expect(asked).rejects.toMatchObject({ code: 'not_found' });
     const last = await run('last', session);

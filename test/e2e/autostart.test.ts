@@ -23,7 +23,9 @@ async function user() {
   const [folder, store] = [join(root, 'shop'), join(root, 'state', 'throughline', 'server')];
   await mkdir(folder);
   const env = {
-    ...{ HOME: root, XDG_STATE_HOME: join(root, 'state'), THROUGHLINE_AUTOSTART: '1' },
+    HOME: root,
+    XDG_STATE_HOME: join(root, 'state'),
+    THROUGHLINE_AUTOSTART: '1',
     // Where the tests' nats-server is.
     XDG_CACHE_HOME: dirname(cacheDirOf(process.env, homedir())),
   };
@@ -98,8 +100,10 @@ describe('a server that does not run', () => {
   it('gets the settings of its user, and none that a repository has given to a hook', async () => {
     const { root, folder, store, hook } = await user();
     const planted = {
-      ...{ THROUGHLINE_TASKS_ROOTS: folder, THROUGHLINE_REDACT: 'off' },
-      ...{ THROUGHLINE_SESSION: 'theirs', NODE_NO_WARNINGS: '1' },
+      THROUGHLINE_TASKS_ROOTS: folder,
+      THROUGHLINE_REDACT: 'off',
+      THROUGHLINE_SESSION: 'theirs',
+      NODE_NO_WARNINGS: '1',
     };
     await hook('SessionStart', planted);
     const up = await soon(async () => {

@@ -43,7 +43,10 @@ async function backedUp({ url }: Pick<System, 'url'>, directory: string, meanwhi
   const connection = await plainConnection(url);
   try {
     return await backUp(delayed(connection, meanwhile), {
-      ...{ directory, at: new Date().toISOString(), version: '0.0.0', timeoutMs: 5000 },
+      directory,
+      at: new Date().toISOString(),
+      version: '0.0.0',
+      timeoutMs: 5000,
     });
   } finally {
     await connection.close();

@@ -39,10 +39,8 @@ const attacker = await ofFile(openPorts(system));
 // In a process of its own: what ends it would be seen.
 const services = await ofFile(
   startCli(['admin', 'serve'], {
-    ...{
-      NATS_URL: system.url,
-      THROUGHLINE_LOG_LEVEL: 'info',
-    },
+    NATS_URL: system.url,
+    THROUGHLINE_LOG_LEVEL: 'info',
   }),
 );
 await furnish(BYSTANDER);

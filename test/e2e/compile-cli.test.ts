@@ -97,7 +97,9 @@ describe('throughline prompt', () => {
     const { stdout } = await up.cli(['hook', 'claude', '--within', '20000'], {
       env: { THROUGHLINE_SESSION: at },
       input: JSON.stringify({
-        ...{ hook_event_name: 'UserPromptSubmit', session_id: at, prompt_id: 'p1' },
+        hook_event_name: 'UserPromptSubmit',
+        session_id: at,
+        prompt_id: 'p1',
         prompt: 'After which pause are uploads retried?',
       }),
     });

@@ -16,7 +16,11 @@ const { cases }: { cases: { name: string; steps: Step[] }[] } = JSON.parse(await
 const { client } = await systemOfFile();
 
 const GROUPS: Readonly<Record<string, string>> = {
-  ...{ tool: 'tools', run: 'runs', trace: 'traces', learning: 'learnings', proposal: 'proposals' },
+  tool: 'tools',
+  run: 'runs',
+  trace: 'traces',
+  learning: 'learnings',
+  proposal: 'proposals',
 };
 const camel = (name: string) => name.replace(/[-_](.)/g, (_, letter: string) => letter.toUpperCase());
 const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

@@ -20,9 +20,15 @@ function unacknowledged(ports: ExtractorPorts): ExtractorPorts {
       (delivery) =>
         handler({
           ...delivery,
-          ...{ subject: delivery.subject, body: delivery.body, sequence: delivery.sequence, at: delivery.at },
+          subject: delivery.subject,
+          body: delivery.body,
+          sequence: delivery.sequence,
+          at: delivery.at,
           delivery: delivery.delivery,
-          ...{ ack: lost, working: lost, nak: lost, term: lost },
+          ack: lost,
+          working: lost,
+          nak: lost,
+          term: lost,
         }),
       hasCapacity,
     );
@@ -50,7 +56,8 @@ it('a burst that was stored and not acknowledged counts once, although its sessi
   expect((await client.tools.rejectedList({ session })).rejected).toEqual([]);
   expect(next.stats).toMatchObject({ rejected: 0 });
   expect((await client.runs.status({ session })).session.dispatches).toMatchObject({
-    ...{ implementer: BURST, rejected: 0 },
+    implementer: BURST,
+    rejected: 0,
   });
   await next.stop();
   lifecycle.close();
@@ -68,15 +75,22 @@ it('a retry of a rejected result that has counted says so and publishes nothing;
   const { sequence } = await ports.source.publish(dispatchSubject(session, 'implementer'), bodyOf('1'));
   await client.compile({ session, taskId: '2', taskPrompt: 'next', after: sequence });
   const rejection: Rejection = {
-    ...{ session, role: 'implementer' as const, subject: dispatchSubject(session, 'implementer'), sequence },
-    ...{ at: '2026-11-01T10:00:00.000Z', code: 'session_archived', reason: 'archived', body: bodyOf('1') },
+    session,
+    role: 'implementer' as const,
+    subject: dispatchSubject(session, 'implementer'),
+    sequence,
+    at: '2026-11-01T10:00:00.000Z',
+    code: 'session_archived',
+    reason: 'archived',
+    body: bodyOf('1'),
   };
   await ports.rejected.put(rejection);
   const [counted] = (await client.tools.rejectedList({ session })).rejected;
   const id = counted?.id ?? 0;
   for (const body of [undefined, bodyOf('1 again').toString()])
     await expect(client.tools.rejectedRetry({ id, ...(body && { body }) })).rejects.toMatchObject({
-      ...{ code: 'duplicate', message: expect.stringContaining(`result ${sequence} `) },
+      code: 'duplicate',
+      message: expect.stringContaining(`result ${sequence} `),
       details: { id, dispatch: sequence },
     });
 

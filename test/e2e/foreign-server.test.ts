@@ -40,7 +40,11 @@ const PROGRAM = `
 
 async function stranger(port: number, info: object = {}) {
   const child = spawn(process.execPath, ['--eval', PROGRAM, String(port), JSON.stringify(info)], {
-    ...{ uid: STRANGER, gid: STRANGER, cwd: '/', env: {}, stdio: ['ignore', 'pipe', 'pipe'] as const },
+    uid: STRANGER,
+    gid: STRANGER,
+    cwd: '/',
+    env: {},
+    stdio: ['ignore', 'pipe', 'pipe'] as const,
   });
   afterTest(async () => child.kill('SIGKILL'));
   let received = '';
@@ -74,7 +78,11 @@ const READER = `
 
 async function seenByStranger(folder: string, sought: readonly string[]): Promise<string[]> {
   const child = spawn(process.execPath, ['--eval', READER, folder, ...sought], {
-    ...{ uid: STRANGER, gid: STRANGER, cwd: '/', env: {}, stdio: ['ignore', 'pipe', 'inherit'] as const },
+    uid: STRANGER,
+    gid: STRANGER,
+    cwd: '/',
+    env: {},
+    stdio: ['ignore', 'pipe', 'inherit'] as const,
   });
   return (await text(child.stdout)).split('\n').filter((path) => path !== '');
 }
@@ -99,7 +107,9 @@ async function user() {
     JSON.stringify({ task_id: '1', status: 'completed', summary: SECRET }),
   );
   const env = {
-    ...{ HOME: root, XDG_STATE_HOME: state, THROUGHLINE_SESSION: 'victim' },
+    HOME: root,
+    XDG_STATE_HOME: state,
+    THROUGHLINE_SESSION: 'victim',
     XDG_CACHE_HOME: dirname(cacheDirOf(process.env, homedir())),
   };
   afterTest(() => cli(['down'], { env, cwd: tmpdir() }));

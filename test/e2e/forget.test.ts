@@ -12,7 +12,12 @@ import { filesHolding } from '../support/store-files.js';
 import { allDealtWith, publishWork, startPrivateSystem, systemOfFile } from '../support/system.js';
 
 const ZERO = {
-  ...{ events: 0, dispatches: 0, rejected: 0, snapshots: 0, prompts: 0, index: 0 },
+  events: 0,
+  dispatches: 0,
+  rejected: 0,
+  snapshots: 0,
+  prompts: 0,
+  index: 0,
   learnings: 0,
 };
 
@@ -55,8 +60,12 @@ describe('a session that is forgotten', async () => {
       facts: [{ subject: 'parser', relation: 'is', object: 'fresh' }],
     });
     const { prompt } = await system.client.compile({
-      ...{ session: 'victim', kind: 'dispatch', role: 'implementer', after: sequence },
-      ...{ taskId: '2', taskPrompt: 'go on' },
+      session: 'victim',
+      kind: 'dispatch',
+      role: 'implementer',
+      after: sequence,
+      taskId: '2',
+      taskPrompt: 'go on',
     });
     const { facts } = await system.client.tools.factFind({ session: 'victim' });
     expect(facts.map(({ object }) => object)).toContain('fresh');

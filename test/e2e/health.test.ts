@@ -112,7 +112,8 @@ describe('throughline admin serve --check', () => {
 
   it('serve --check ends with one line and exit code 2 for a variable that cannot be used', async () => {
     expect(await check({ NATS_CREDS: '/nowhere/me.creds' })).toEqual({
-      ...{ code: 2, stdout: '' },
+      code: 2,
+      stdout: '',
       stderr: expect.stringMatching(/^throughline: NATS_CREDS\b.*\(config_invalid\)\n$/),
     });
   });

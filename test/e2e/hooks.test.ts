@@ -133,7 +133,9 @@ describe('hooks of an agent', () => {
       system.client.publishText(session, role, JSON.stringify(result));
     await publish('implementer', { task_id: '7', status: 'blocked', questions: [{ text: 'Which port?' }] });
     await publish('reviewer', {
-      ...{ task_id: 'TAS-1', assessment: 'needs_changes', summary: 'One thing' },
+      task_id: 'TAS-1',
+      assessment: 'needs_changes',
+      summary: 'One thing',
       required_fixes: ['Name the line of an error'],
     });
     await publish('reviewer', {

@@ -56,7 +56,11 @@ async function cloned({ plant, implementer = '', plan = PLAN, script = {} }: Hos
     ...['--reviewer', `${process.execPath} ${AGENT} ${own}`],
   ];
   return {
-    ...{ session, folder, state, env, args },
+    session,
+    folder,
+    state,
+    env,
+    args,
     work: (...more) => cli([...args, ...more], { env, cwd: folder }),
     calls: async () => (await readFile(join(own, 'calls'), 'utf8').catch(() => '')).split('\n').slice(0, -1),
   };

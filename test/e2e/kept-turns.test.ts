@@ -34,19 +34,24 @@ async function user() {
   const [folder, state] = [join(root, 'shop'), join(root, 'state', 'throughline')];
   await mkdir(folder);
   const env = {
-    ...{ HOME: root, XDG_STATE_HOME: join(root, 'state'), THROUGHLINE_SESSION: 'shop' },
+    HOME: root,
+    XDG_STATE_HOME: join(root, 'state'),
+    THROUGHLINE_SESSION: 'shop',
     // Where the tests' nats-server is.
     XDG_CACHE_HOME: dirname(cacheDirOf(process.env, homedir())),
   };
   afterTest(() => cli(['down'], { env, cwd: tmpdir() }));
   return {
-    ...{ folder, env, state },
+    folder,
+    env,
+    state,
     run: (...args: string[]) => cli(args, { env, cwd: folder }),
     status: async () =>
       (await cli(['status'], { env: { ...env, THROUGHLINE_SESSION: '' }, cwd: folder })).stdout,
     hook: (payload: object, within = '20000', more: Readonly<Record<string, string>> = {}) =>
       cliProcess(['hook', 'claude', '--within', within], {
-        ...{ env: { ...env, ...more }, cwd: folder },
+        env: { ...env, ...more },
+        cwd: folder,
         input: JSON.stringify({ ...payload, cwd: folder }),
       }),
     async up(...more: string[]) {
@@ -152,12 +157,14 @@ describe('a turn that ends while the server does not run', () => {
     expect(await away(before, START)).toMatch(/as of \d\d:\d\d, the server does not answer/);
     const server = serverInUse(ann.state, { natsUrl: before });
     const place = {
-      ...{
-        config: loadConfig(ann.env),
-        stateDir: ann.state,
-        spool: spoolOf(ann.state, installationKey(server)),
-      },
-      ...{ directory: ann.folder, log() {}, leftMs: () => 20_000, allowMore() {}, onRecorded() {} },
+      config: loadConfig(ann.env),
+      stateDir: ann.state,
+      spool: spoolOf(ann.state, installationKey(server)),
+      directory: ann.folder,
+      log() {},
+      leftMs: () => 20_000,
+      allowMore() {},
+      onRecorded() {},
       connect: () => Promise.reject(new ThroughlineError('unavailable', 'away')),
       person: () => 'ann',
     };

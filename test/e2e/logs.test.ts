@@ -98,17 +98,13 @@ describe('a line of the log', () => {
       const { endpoints } = stats.parse(reply.json());
       const { data } = endpoints.find(({ name }) => name === 'health') ?? {};
       expect(data).toMatchObject({
-        ...{
-          connection: { connected: true, disconnects: 1 },
-          errors: expect.any(Number),
-          rejected: expect.any(Number),
-        },
-        ...{
-          inHand: 0,
-          backlog: { waiting: 0, inHand: 0 },
-          uptimeSeconds: expect.any(Number),
-          host: hostname(),
-        },
+        connection: { connected: true, disconnects: 1 },
+        errors: expect.any(Number),
+        rejected: expect.any(Number),
+        inHand: 0,
+        backlog: { waiting: 0, inHand: 0 },
+        uptimeSeconds: expect.any(Number),
+        host: hostname(),
         lastIncident: {
           level: 'warn',
           message: 'dispatch rejected',

@@ -11,7 +11,9 @@ it('a session of 100,000 facts keeps the most useful, status counts the others, 
   const [large, small] = [newSession('large'), newSession('small')];
   const publish = (session: string, n: number) => {
     const facts = Array.from({ length: EACH }, (_, at) => ({
-      ...{ subject: `module ${n}.${at}`, relation: 'uses', object: `table ${n}.${at}` },
+      subject: `module ${n}.${at}`,
+      relation: 'uses',
+      object: `table ${n}.${at}`,
     }));
     const result = { task_id: `${n}`, status: 'completed', summary: `Step ${n}`, facts };
     return system.client.publishText(session, 'implementer', JSON.stringify(result));

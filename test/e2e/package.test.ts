@@ -263,7 +263,9 @@ describe('the package', () => {
     const packed = (name: string) => readFile(join(project, 'node_modules', 'throughline', name), 'utf8');
     const web = 'https://example.com/owner/throughline';
     expect(JSON.parse(await packed('package.json'))).toMatchObject({
-      ...{ repository: REPOSITORY, homepage: `${web}#readme`, bugs: { url: `${web}/issues` } },
+      repository: REPOSITORY,
+      homepage: `${web}#readme`,
+      bugs: { url: `${web}/issues` },
     });
     expect(await packed('README.md')).toContain(`](${web}/blob/v${VERSION}/docs/concepts.md)`);
   });

@@ -21,7 +21,8 @@ it.each([
   ['resume'],
 ])('without a terminal, %s %s is refused, since only a person decides', async (...args) => {
   expect(await agent(...args)).toMatchObject({
-    ...{ code: 2, stdout: '' },
+    code: 2,
+    stdout: '',
     stderr: expect.stringContaining('only a person does this, at a terminal or on the page'),
   });
 });
@@ -91,7 +92,8 @@ it('a sentence of the user that is erased is in no event, no snapshot and no fil
   const turn = { session_id: at, prompt_id: 'p1' };
   const hook = (payload: object) =>
     up.cli(['hook', 'claude', '--within', '20000'], {
-      ...{ env: { THROUGHLINE_SESSION: at }, input: JSON.stringify({ ...turn, ...payload }) },
+      env: { THROUGHLINE_SESSION: at },
+      input: JSON.stringify({ ...turn, ...payload }),
     });
   await hook({ hook_event_name: 'SessionStart', source: 'startup' });
   await hook({ hook_event_name: 'UserPromptSubmit', prompt: 'Always deploy from the kumquat branch' });

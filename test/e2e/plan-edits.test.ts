@@ -101,7 +101,9 @@ describe('a plan whose author wrote the ids', () => {
     const { task } = await client.runs.status({ session, task: 'T001' });
     expect(task?.plan).toMatchObject({
       id: 'T001~2',
-      ...{ written: 'T001', dispatches: 1, last_outcome: 'implementer_completed' },
+      written: 'T001',
+      dispatches: 1,
+      last_outcome: 'implementer_completed',
     });
   });
 });

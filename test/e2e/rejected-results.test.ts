@@ -100,7 +100,10 @@ describe('dispatch-show', () => {
       maxCached: 1,
     });
     const show = createDispatchResults({
-      ...{ reader, log: system.ports.log, waiters: waitLimit(), afterTimeoutMs: 1000 },
+      reader,
+      log: system.ports.log,
+      waiters: waitLimit(),
+      afterTimeoutMs: 1000,
     });
     expect(await show({ session, dispatch: facts.sequence })).toEqual({
       dispatch: facts.sequence,

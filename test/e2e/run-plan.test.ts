@@ -177,7 +177,8 @@ describe('runPlan', () => {
     expect(await rounds.run({ maxRounds: 3 })).toMatchObject({ outcome: 'done' });
     const used = (task: string): AgentAnswer => ({
       text: answerOf({ task, role: 'implementer', round: 1 }, 'completed'),
-      ...{ tokens: 600, cost: 0.2 },
+      tokens: 600,
+      cost: 0.2,
     });
     const costly = { '2.1 implementer': [used('2.1')], '2.2 implementer': [used('2.2')] };
     const tokens = await prepared('tokens', { script: costly, maxTokens: 500 });

@@ -56,12 +56,10 @@ function implementerBody() {
 
 function reviewerBody() {
   return {
-    ...{
-      task_id: '1',
-      assessment: 'needs_changes',
-      strengths: [another()],
-      required_fixes: [another(), another()],
-    },
+    task_id: '1',
+    assessment: 'needs_changes',
+    strengths: [another()],
+    required_fixes: [another(), another()],
     issues: [{ severity: 'critical', file: another(), message: another(), fix: another() }],
   };
 }

@@ -41,7 +41,8 @@ describe('a claim', () => {
     for (let renewals = 0; renewals < 6; renewals += 1) {
       await tools.taskNext(mine);
       await expect(tools.taskNext({ session, id: '1', claim: 'y' })).rejects.toMatchObject({
-        ...{ code: 'conflict', details: { holder: 'x' } },
+        code: 'conflict',
+        details: { holder: 'x' },
       });
       await new Promise((resolve) => setTimeout(resolve, 400));
     }
@@ -66,7 +67,8 @@ describe('a claim', () => {
     }
     await tools.taskNext({ session, id: '1', claim: 'x' });
     await expect(tools.taskNext({ session, id: '1', claim: 'y' })).rejects.toMatchObject({
-      ...{ code: 'conflict', details: { holder: 'x' } },
+      code: 'conflict',
+      details: { holder: 'x' },
     });
     expect(await tools.taskNext({ session, id: '2', claim: 'y' })).toMatchObject({
       plan: { claimed_by: 'y' },

@@ -64,12 +64,10 @@ describe('a stream of another application on our subjects', () => {
     await using server = await accountOf('session.demo.>');
     await using system = await startSystem({ nats: server, env: layoutEnv(PER_SESSION) });
     await expect(system.client.tools.taskAdd({ session: 'demo', content: 'x' })).rejects.toMatchObject({
-      ...{
-        code: 'config_invalid',
-        message: expect.stringMatching(
-          /^session\.demo\.> belongs to stream SESSION_demo, but is taken by stream ORDERS/,
-        ),
-      },
+      code: 'config_invalid',
+      message: expect.stringMatching(
+        /^session\.demo\.> belongs to stream SESSION_demo, but is taken by stream ORDERS/,
+      ),
     });
     expect(await system.client.tools.taskAdd({ session: 'other', content: 'x' })).toHaveProperty('task');
   });

@@ -44,7 +44,9 @@ async function project(special: string) {
   const env = { NATS_URL: system.url, XDG_STATE_HOME: join(root, 'state') };
   const implementer = `${process.execPath} agent.mjs`;
   return {
-    ...{ session, folder, env },
+    session,
+    folder,
+    env,
     args: ['work', '--plan', 'tasks.md', '-s', session, '--check', 'true', '--implementer', implementer],
     prompt: (name: string) => readFile(join(folder, name), 'utf8'),
   };

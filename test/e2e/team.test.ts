@@ -26,11 +26,9 @@ const other = await files.authority('other');
 async function person() {
   const home = await folderOfTest();
   const env = {
-    ...{
-      HOME: home,
-      XDG_STATE_HOME: join(home, 'state'),
-      XDG_CACHE_HOME: dirname(cacheDirOf(process.env, homedir())),
-    },
+    HOME: home,
+    XDG_STATE_HOME: join(home, 'state'),
+    XDG_CACHE_HOME: dirname(cacheDirOf(process.env, homedir())),
     THROUGHLINE_SESSION: 'demo',
   };
   const state = join(env.XDG_STATE_HOME, 'throughline');

@@ -111,7 +111,8 @@ describe('the reading commands', () => {
         stderr: expect.stringContaining(`session ${session} is connected; nothing stored yet`),
       });
     expect(await up.cli(['status'], { cwd })).toMatchObject({
-      ...{ code: 0, stdout: `${session}: connected; nothing stored yet\n` },
+      code: 0,
+      stdout: `${session}: connected; nothing stored yet\n`,
       stderr: expect.stringMatching(/^-- server: /),
     });
     expect(await up.cli(['status', session], { cwd })).toMatchObject({ code: 3, stdout: '' });
@@ -287,7 +288,10 @@ describe('the reading commands', () => {
     const NOTHING: Readonly<Record<string, readonly string[]>> = {
       session: ['--text', 'nobody'],
       learning: ['--project', 'nobody'],
-      ...{ prompt: [empty], task: [empty], note: [empty], inbox: [empty] },
+      prompt: [empty],
+      task: [empty],
+      note: [empty],
+      inbox: [empty],
     };
     const program = await createProgram();
     const lists = program.commands.filter(({ commands }) => commands.some((each) => each.name() === 'ls'));

@@ -36,7 +36,8 @@ async function clone(home: string) {
   gitRepository(shop);
   git(shop, ['remote', 'add', 'origin', 'https://host.example/acme/shop.git']);
   const env = {
-    ...{ HOME: home, XDG_STATE_HOME: join(home, 'state') },
+    HOME: home,
+    XDG_STATE_HOME: join(home, 'state'),
     XDG_CACHE_HOME: dirname(cacheDirOf(process.env, homedir())),
   };
   return { shop, env };

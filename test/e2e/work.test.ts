@@ -25,12 +25,17 @@ async function project(script: Readonly<Record<string, readonly string[] | boole
   await writeFile(join(folder, 'script.json'), JSON.stringify(script));
   const agent = `${process.execPath} ${AGENT} ${folder}`;
   const env = {
-    ...{ NATS_URL: system.url, XDG_STATE_HOME: join(root, 'state') },
-    ...{ SECRET_KEY: 'hidden', OTHER: 'hidden too' },
+    NATS_URL: system.url,
+    XDG_STATE_HOME: join(root, 'state'),
+    SECRET_KEY: 'hidden',
+    OTHER: 'hidden too',
   };
   const args = ['work', '--plan', 'tasks.md', '-s', session, '--implementer', agent, '--reviewer', agent];
   return {
-    ...{ session, folder, args, env },
+    session,
+    folder,
+    args,
+    env,
     work: (...more: readonly string[]) => cli([...args, ...more], { env, cwd: folder }),
     calls: async () =>
       (await readFile(join(folder, 'calls'), 'utf8').catch(() => '')).split('\n').slice(0, -1),

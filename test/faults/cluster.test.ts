@@ -151,7 +151,11 @@ it(
     const [one, other] = [await open(), await open()];
     const session = newSession();
     const command: SessionEvent = {
-      ...{ v: 1, type: 'session.restarted', at: '2026-01-01T00:00:00.000Z', id: 'again', data: {} },
+      v: 1,
+      type: 'session.restarted',
+      at: '2026-01-01T00:00:00.000Z',
+      id: 'again',
+      data: {},
     };
     // The stream is made first, so that each round is about the expectation alone.
     let expectedSequence = await soon(async () => {

@@ -42,7 +42,8 @@ async function served(
   await using nats = await startTestNats();
   await using proxy = await startStepProxy(nats.url, WRITES);
   await using system = await startSystem({
-    ...{ nats, env },
+    nats,
+    env,
     only: ['extractor', 'compiler', 'learnings'],
   });
   const serve = (url: string) =>

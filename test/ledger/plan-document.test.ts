@@ -23,7 +23,11 @@ describe('what is kept of a document', () => {
         { id: '1', text: 'do 1', status: 'pending', prompt: 'Role: writer', requirements: ['1.2'] },
         { id: '1.1', text: 'do 1.1', status: 'completed', optional: true, parent: '1' },
         {
-          ...{ id: '2', text: 'do 2', status: 'pending', cancelled: true, blocked: true },
+          id: '2',
+          text: 'do 2',
+          status: 'pending',
+          cancelled: true,
+          blocked: true,
           dependsOn: ['1', 'the design'],
         },
         { id: '3', text: 'do 3', status: 'pending', group: true },

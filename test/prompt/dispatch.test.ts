@@ -141,7 +141,9 @@ describe('the line of a result that could not be read', () => {
   it('a prompt of another role does not say it, nor does a prompt of a role whose result came as that of another', () => {
     expect(line('implementer', rejected(2, { role: 'reviewer', ...why }))).toBe('');
     const misplaced = {
-      ...{ role: 'implementer' as const, task: '1', reason: 'this is a review' },
+      role: 'implementer' as const,
+      task: '1',
+      reason: 'this is a review',
       meant: 'reviewer' as const,
     };
     for (const role of ROLES) expect(line(role, rejected(2, misplaced))).toBe('');

@@ -185,15 +185,13 @@ function byOthers(say: Say): Played {
     size: 9,
     status: index % 3 === 0 ? ('FAILURE' as const) : ('SUCCESS' as const),
     state: index === 0 ? ('REQUEST' as const) : ('REASONING' as const),
-    ...{
-      tool: say(),
-      target: say(),
-      files: [say()],
-      command: say(),
-      reasoning: say(),
-      output: say(),
-      error: say(),
-    },
+    tool: say(),
+    target: say(),
+    files: [say()],
+    command: say(),
+    reasoning: say(),
+    output: say(),
+    error: say(),
   }));
   played.fold({ type: 'trace.appended', data: { entries, malformed: 0 } });
   return played;
@@ -204,14 +202,12 @@ function learned(say: Say): LearningsInPrompt {
   const ranked = [0.9, 0.5, 0].map((score, at) => ({
     score,
     learning: {
-      ...{
-        id: `00000000000${at}`,
-        type: 'insight' as const,
-        content: say(),
-        tags: [say()],
-        source: {},
-        evidence: [],
-      },
+      id: `00000000000${at}`,
+      type: 'insight' as const,
+      content: say(),
+      tags: [say()],
+      source: {},
+      evidence: [],
       extractedAt: AT,
       confirmedAt: AT,
     },
@@ -277,8 +273,12 @@ describe.each(Object.entries(WAYS))('what was written by %s', (_, write) => {
 
   it('hostile memory keeps to its lines in an iteration prompt', () => {
     const request = explained({
-      ...{ kind: 'iteration', session: 'demo', maxFacts: 100, maxTokens: 50_000 },
-      ...{ budget: { inputTokens: 200_000 }, activeIntentId: 'INT-1' },
+      kind: 'iteration',
+      session: 'demo',
+      maxFacts: 100,
+      maxTokens: 50_000,
+      budget: { inputTokens: 200_000 },
+      activeIntentId: 'INT-1',
     });
     fc.assert(
       fc.property(texts, (given) => {

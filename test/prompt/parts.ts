@@ -59,10 +59,13 @@ export function partsOf({
     head,
     unreadable: unreadable.join('\n'),
     packet: packetOf(ledger),
-    ...{ answers: answers.slice(1), said: said.slice(1) },
+    answers: answers.slice(1),
+    said: said.slice(1),
     replan,
     guide: guide.join('\n'),
-    ...{ notes, shortened, leftOut: leftOut.join('\n') },
+    notes,
+    shortened,
+    leftOut: leftOut.join('\n'),
     taskPrompt: tail.slice(end + TASK.length),
   };
 }

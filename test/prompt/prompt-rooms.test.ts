@@ -172,16 +172,28 @@ const SAID: Readonly<Record<string, readonly [string, string?]>> = {
 const CONTEXT = 'of the session context (`throughline facts demo`)';
 /** What the line at the end says of a section of which nothing is shown. */
 const LEFT: Readonly<Record<string, string>> = {
-  ...{ findings: CONTEXT, files: CONTEXT, work: CONTEXT, decisions: CONTEXT, tests: CONTEXT },
-  ...{ requirements: CONTEXT, facts: CONTEXT },
-  ...{ plan: 'of the plan (`throughline status demo`)', learnings: 'of the learnings (`' },
+  findings: CONTEXT,
+  files: CONTEXT,
+  work: CONTEXT,
+  decisions: CONTEXT,
+  tests: CONTEXT,
+  requirements: CONTEXT,
+  facts: CONTEXT,
+  plan: 'of the plan (`throughline status demo`)',
+  learnings: 'of the learnings (`',
   notes: 'of the notes (`throughline tool note-list --session demo`)',
 };
 
 describe('a session of any size', () => {
   const huge = sessionOf({
-    ...{ tasks: 2000, notes: 1000, messages: 1000, iterations: 200, results: 40 },
-    ...{ words: 40, specLines: 250, plan: 500 },
+    tasks: 2000,
+    notes: 1000,
+    messages: 1000,
+    iterations: 200,
+    results: 40,
+    words: 40,
+    specLines: 250,
+    plan: 500,
   });
 
   it.each(KINDS)('a session of any size has a prompt of kind %s, which says what it leaves out', (kind) => {

@@ -44,8 +44,11 @@ const asked = {
 const { explain: _, maxFacts: __, ...atStart } = asked;
 const requests: fc.Arbitrary<CompileRequestInput> = fc.oneof(
   fc.record({
-    ...{ session: fc.constant('demo'), kind: fc.constant('dispatch' as const), ...asked },
-    ...{ taskId: fc.constantFrom('1', '9'), role: fc.constantFrom(...ROLES) },
+    session: fc.constant('demo'),
+    kind: fc.constant('dispatch' as const),
+    ...asked,
+    taskId: fc.constantFrom('1', '9'),
+    role: fc.constantFrom(...ROLES),
   }),
   fc.record({ session: fc.constant('demo'), kind: fc.constant('iteration' as const), ...asked }),
   fc.record({ session: fc.constant('demo'), kind: fc.constant('session-start' as const), ...atStart }),

@@ -43,7 +43,9 @@ describe('what a prompt says once', () => {
 
   it('of the same issue in two files, one stands in the required fix, the other is listed', () => {
     const issues = ['src/a.ts', 'src/b.ts'].map((file) => ({
-      ...{ severity: 'minor' as const, file, message: 'check the bounds' },
+      severity: 'minor' as const,
+      file,
+      message: 'check the bounds',
     }));
     const { packet } = promptAfter([reviewer({ required_fixes: ['check the bounds'], issues })]);
     expect(packet.required_fixes).toEqual(['check the bounds (minor; src/a.ts)']);

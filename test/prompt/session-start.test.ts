@@ -93,7 +93,9 @@ describe('a session start', () => {
   it('a session start that leaves statements out counts the proposals, and does not list them', () => {
     const played = new Played();
     const facts = Array.from({ length: 9 }, (_, at) => ({
-      ...{ subject: `module ${at}`, relation: 'decided', object: `Port ${at}` },
+      subject: `module ${at}`,
+      relation: 'decided',
+      object: `Port ${at}`,
     }));
     played.foldWhole(recorded(1, implementer({ facts })));
     const { prompt } = compilePrompt(played.state, start(), undefined, LEARNINGS);

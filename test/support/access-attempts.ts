@@ -138,15 +138,13 @@ function requests({ session, project }: Names, own: Names, isVictim: boolean): A
     type: 'pattern',
   };
   const body = JSON.stringify({
-    ...{
-      session,
-      project,
-      ...words,
-      dependsOn: ['TAS-1'],
-      claim: 'forged',
-      goal: 'forged',
-      summary: 'forged',
-    },
+    session,
+    project,
+    ...words,
+    dependsOn: ['TAS-1'],
+    claim: 'forged',
+    goal: 'forged',
+    summary: 'forged',
     spec: 'forged',
     tasksText: '- [ ] 1. forged',
     intentId: 'i',
@@ -219,18 +217,14 @@ function jetStream(victim: Names, own: Names): Attempt[] {
     })),
     ...consumers.flatMap((consumer) => [
       ...CONSUMER_VERBS.changing.map((verb) => ({
-        ...{
-          subject: `$JS.API.CONSUMER.${verb}.${DISPATCH_STREAM}.${consumer}`,
-          body: '{"batch":1}',
-          changesVictim: true,
-        },
+        subject: `$JS.API.CONSUMER.${verb}.${DISPATCH_STREAM}.${consumer}`,
+        body: '{"batch":1}',
+        changesVictim: true,
       })),
       ...CONSUMER_VERBS.reading.map((verb) => ({
-        ...{
-          subject: `$JS.API.CONSUMER.${verb}.${DISPATCH_STREAM}.${consumer}`,
-          body: '',
-          changesVictim: false,
-        },
+        subject: `$JS.API.CONSUMER.${verb}.${DISPATCH_STREAM}.${consumer}`,
+        body: '',
+        changesVictim: false,
       })),
       { subject: `$JS.ACK.${DISPATCH_STREAM}.${consumer}.1.1.1.1.0`, body: '+TERM', changesVictim: true },
     ]),

@@ -156,7 +156,9 @@ const observerResults = fc
     fc.record({ task_id: taskIds, summary: texts }),
     fc.record(
       {
-        ...{ facts: few(explicitFacts), follow_up_actions: few(texts), commit: texts },
+        facts: few(explicitFacts),
+        follow_up_actions: few(texts),
+        commit: texts,
         artifacts: few(fc.record({ name: texts, signature: texts, location: files })),
       },
       maybe,

@@ -40,7 +40,10 @@ export function cleanEnv(more: Readonly<Record<string, string>> = {}): Record<st
   );
   const own = {
     // The settings of git of the user who runs the tests would name the person.
-    ...{ HOME: STATE_HOME, XDG_STATE_HOME: STATE_HOME, NO_COLOR: '1', THROUGHLINE_LOG_LEVEL: 'error' },
+    HOME: STATE_HOME,
+    XDG_STATE_HOME: STATE_HOME,
+    NO_COLOR: '1',
+    THROUGHLINE_LOG_LEVEL: 'error',
     THROUGHLINE_AUTOSTART: '0',
   };
   return { ...Object.fromEntries(kept), ...own, ...more };

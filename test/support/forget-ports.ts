@@ -59,7 +59,11 @@ export function keeperPorts(names: readonly string[], projects: Readonly<Record<
     return { folded, replayed: 0 };
   };
   return {
-    ...{ lifecycle, clock, learnings, inBackground: command, table },
+    lifecycle,
+    clock,
+    learnings,
+    inBackground: command,
+    table,
     projects: reader,
     sessions: { load },
     reader: { load },
@@ -95,7 +99,8 @@ function eraserOf(names: readonly string[]): ForgetPorts['eraser'] & { readonly 
     dispatches: Number(dispatches.has(session)),
   });
   return {
-    ...{ dispatches, count },
+    dispatches,
+    count,
     lastDispatch: async () => 0,
     marks: async () => ({ dispatches: 0, sequence: 0 }),
     async erase(session) {

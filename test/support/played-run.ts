@@ -44,7 +44,10 @@ export class PlayedRun {
       const since = all.slice(all.findLastIndex(({ verdict }) => verdict === 'approved') + 1);
       const signals = ledger === undefined ? [] : signalsOf(ledger);
       return {
-        ...{ id, text: id, from: 'plan', isOptional },
+        id,
+        text: id,
+        from: 'plan',
+        isOptional,
         isDone: done.has(id),
         isUnticked: done.has(id) && !this.ticked.has(id),
         ...(isBlocked && { hold: 'blocked' }),
@@ -95,8 +98,14 @@ export class PlayedRun {
       id,
       { sequence: this.#sequence, at: '2026-01-01T00:00:00Z' },
       {
-        ...{ role: part === 'work' ? 'implementer' : 'reviewer', verdict },
-        ...{ blockers: [], files: [], passed: [], failed: [], followUps: [], issues: [] },
+        role: part === 'work' ? 'implementer' : 'reviewer',
+        verdict,
+        blockers: [],
+        files: [],
+        passed: [],
+        failed: [],
+        followUps: [],
+        issues: [],
         fixes: verdict === 'needs_changes' ? [`fix ${all.length}`] : [],
       },
     );

@@ -14,8 +14,15 @@ const UPPER = LOWER.toUpperCase();
 const ALNUM = LOWER + UPPER + DIGITS;
 /** The alphabets of the fixture: `{a36}` stands for 36 characters of `a`. */
 const ALPHABETS: Readonly<Record<string, string>> = {
-  ...{ l: LOWER, d: DIGITS, u: UPPER + DIGITS, a: ALNUM, h: `${DIGITS}abcdef` },
-  ...{ b: `${UPPER}234567`, e: `${ALNUM}+/`, s: `${ALNUM}-_`, v: 'QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L' },
+  l: LOWER,
+  d: DIGITS,
+  u: UPPER + DIGITS,
+  a: ALNUM,
+  h: `${DIGITS}abcdef`,
+  b: `${UPPER}234567`,
+  e: `${ALNUM}+/`,
+  s: `${ALNUM}-_`,
+  v: 'QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L',
 };
 
 function filled(form: string): fc.Arbitrary<string> {

@@ -13,7 +13,9 @@ describe('the output of a command line agent', () => {
     [
       'claude -p --output-format json',
       JSON.stringify({
-        ...{ type: 'result', result: `Done.\n${BLOCK}`, total_cost_usd: 0.31 },
+        type: 'result',
+        result: `Done.\n${BLOCK}`,
+        total_cost_usd: 0.31,
         usage: { input_tokens: 10, output_tokens: 5 },
       }),
       '',

@@ -11,8 +11,16 @@ const root = await folderOfFile();
 
 describe.skipIf(TMPFS_MISSING !== undefined)('a call whose log cannot be written', () => {
   const call = {
-    ...{ session: 'demo', task: '1', round: 1, name: '1-1-implementer', directory: root, prompt: 'Do it' },
-    ...{ role: 'implementer' as const, attempt: 1 as const, messages: [], resultId: 'r' },
+    session: 'demo',
+    task: '1',
+    round: 1,
+    name: '1-1-implementer',
+    directory: root,
+    prompt: 'Do it',
+    role: 'implementer' as const,
+    attempt: 1 as const,
+    messages: [],
+    resultId: 'r',
     signal: new AbortController().signal,
   };
   const said = (name: string) =>

@@ -9,15 +9,27 @@ import * as fc from '../support/properties.js';
 
 const RULES: RunRules = { maxRounds: 3, tick: true };
 const plain = (id: string, dependsOn: string[] = []): PlayedTask => ({
-  ...{ id, dependsOn, isOptional: false, isBlocked: false },
+  id,
+  dependsOn,
+  isOptional: false,
+  isBlocked: false,
 });
 const good: Answers = (_, part) => (part === 'work' ? 'completed' : 'approved');
 const steps = (run: PlayedRun) => run.begun.map(({ task, step }) => `${task} ${step.kind}`);
 
 describe('the next step of a task', () => {
   const task: WorkTask = {
-    ...{ id: '1', text: '', from: 'plan', isDone: false, isUnticked: false, isOptional: false },
-    ...{ waitsFor: [], questions: [], results: 2, rounds: 1, stall: 'none' },
+    id: '1',
+    text: '',
+    from: 'plan',
+    isDone: false,
+    isUnticked: false,
+    isOptional: false,
+    waitsFor: [],
+    questions: [],
+    results: 2,
+    rounds: 1,
+    stall: 'none',
   };
   it.each([
     ['begins with work', { results: 0, rounds: 0 }, { kind: 'implement', round: 1, replans: false }],

@@ -182,7 +182,8 @@ function mcpServer(more: object = {}) {
 
 function flatHooks(client: HookClientName): JsonEntries {
   const items = itemsOf(client, ({ matcher }) => ({
-    ...{ command: hookCommand(client), timeout: TIMEOUT_SECONDS },
+    command: hookCommand(client),
+    timeout: TIMEOUT_SECONDS,
     ...(matcher !== undefined && { matcher }),
   }));
   return { fields: [], lists: { under: 'hooks', items, isOurs: isOurHook(client) } };

@@ -98,7 +98,7 @@ async function recorded(
   const directory = call.directory || given.directory;
   const at = sessionAt(directory, conversationKey('session', call, { name }), config.env, state);
   const redact = <T>(value: T) => (config.redact ? redacted(value) : Promise.resolve(value));
-  const tools = { ...place, ...{ name, client, at, now, state, redact } };
+  const tools = { ...place, name, client, at, now, state, redact };
   const agent = agentOf(name, call.conversation);
   noteShown(call.prompt, agent, state);
   const answering = await recordEvent({ ...call, directory }, tools);

@@ -87,7 +87,13 @@ export function readCalls(format: TranscriptFormat, path: string, from: number):
 
 const MAY_HOLD_CALL = /"(?:tool_use|tool_result|toolCalls|(?:function|custom_tool)_call(?:_output)?)"/;
 const NO_CALL: ToolCall = {
-  ...{ callId: '', at: '', tool: '', input: {}, response: undefined, error: '', hasFailed: false },
+  callId: '',
+  at: '',
+  tool: '',
+  input: {},
+  response: undefined,
+  error: '',
+  hasFailed: false,
 };
 
 export function transcriptEnd(path: string): number {

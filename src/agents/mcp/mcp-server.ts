@@ -62,7 +62,10 @@ function addTool<Name extends McpToolName>(server: McpServer, memory: Memory, na
   const { description, annotations, meta, input, output } = MCP_TOOLS[name];
   const work: McpTool<Name> = AT_WORK[name];
   const about = {
-    ...{ description, annotations, _meta: meta, inputSchema: listed(input) },
+    description,
+    annotations,
+    _meta: meta,
+    inputSchema: listed(input),
     ...(output !== undefined && { outputSchema: listed(output) }),
   };
   server.registerTool(name, about, async (given, { mcpReq: { _meta } }) => {

@@ -126,7 +126,10 @@ export function foundFact(fact: SessionFact): FoundFact {
   const { retracted, corrects, ref, origin, ended, scope } = fact;
   const by = personOf(fact);
   return {
-    ...{ id: fact.id, subject, relation, object },
+    id: fact.id,
+    subject,
+    relation,
+    object,
     ...defined({ severity, fix }),
     tags: fact.tags,
     task: fact.sourceTaskId,

@@ -193,8 +193,13 @@ export function contradicts(fact: RecordedFact, above: RecordedFact): boolean {
 }
 
 const LABELS: { readonly [Kind in StatementKind]: string } = {
-  ...{ decision: 'Decided', rule: 'Rule', failed: 'Failed', found: 'Found' },
-  ...{ question: 'Open', 'follow-up': 'Open', note: 'Noted' },
+  decision: 'Decided',
+  rule: 'Rule',
+  failed: 'Failed',
+  found: 'Found',
+  question: 'Open',
+  'follow-up': 'Open',
+  note: 'Noted',
 };
 const MAX_KEPT = 60;
 

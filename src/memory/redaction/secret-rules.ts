@@ -193,7 +193,9 @@ export const PATTERNS: readonly SecretPattern[] = [
       ['', 'NickServ IDENTIFY ', ''],
     ] as const
   ).map(([needs, hint, more]) => ({
-    ...{ rule: 'command', hint, ...(needs !== '' && { needs }) },
+    rule: 'command',
+    hint,
+    ...(needs !== '' && { needs }),
     pattern: String.raw`${hint}${more}["']?(?=\S{0,128}\d)(?=\S{0,128}[A-Za-z])(?<secret>[^\s"'<>$(){}\\]{8,512})(?![\w(])`,
   })),
   {

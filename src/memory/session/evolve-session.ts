@@ -54,7 +54,9 @@ export function evolve(state: SessionState, stored: StoredEvent): SessionState {
       const rejected = rejectedBy(event, sequence);
       const { task } = rejected;
       state.dispatches.insert({
-        ...{ kind: 'rejected', at: dispatch.at, ...rejected },
+        kind: 'rejected',
+        at: dispatch.at,
+        ...rejected,
         ...(task !== undefined && { task: idInPlan(state.run, task) }),
       });
       return state;

@@ -46,7 +46,9 @@ export function evolveNotebook(state: SessionState, event: NotebookEvent, sequen
       const fact = {
         ...stated(id, type, content),
         ...(by !== undefined && { origin: 'person' as const, by }),
-        ...{ note, ...(ends !== undefined && { ends }), ...(scope !== undefined && { scope }) },
+        note,
+        ...(ends !== undefined && { ends }),
+        ...(scope !== undefined && { scope }),
       };
       state.dispatches.change(({ facts }) => {
         facts.say(fact);

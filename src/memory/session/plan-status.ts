@@ -186,7 +186,9 @@ function needsOf(status: Status, state: SessionState): Needs {
   const asks = [
     ...status.tasks.flatMap(({ task, questions = [] }) =>
       questions.map(({ text, options = [], default: usual }) => ({
-        ...{ task, text, ...(options.length > 0 && { options }) },
+        task,
+        text,
+        ...(options.length > 0 && { options }),
         ...(usual !== undefined && { default: usual }),
       })),
     ),

@@ -27,7 +27,11 @@ const dispatchCounts = z.record(z.enum([...ROLES, 'rejected']), z.number());
 
 const claim = planClaim.omit({ text: true });
 const task = taskView.omit({
-  ...{ unresolved: true, result: true, claimed_by: true, claimed_at: true, handover: true },
+  unresolved: true,
+  result: true,
+  claimed_by: true,
+  claimed_at: true,
+  handover: true,
 });
 
 export const stateJson = z.object({
@@ -208,7 +212,12 @@ function sessionView(state: SessionState) {
   const valid = factsOf(state).getValid().toReversed();
   const view = {
     ...(goal !== undefined && { goal }),
-    ...{ status, results, rejected, facts, board, ...(plan && { plan }) },
+    status,
+    results,
+    rejected,
+    facts,
+    board,
+    ...(plan && { plan }),
     // Demands on a person: open questions first.
     waiting: waiting.map((text) => clippedLine(text)),
     stalled: stalled.map(({ task }) => clippedLine(task)),

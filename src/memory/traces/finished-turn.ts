@@ -122,7 +122,10 @@ function statementsOf(
     const { options } = contentOf(message);
     return {
       // A list at a question that a line repeats is its list, too.
-      ...{ ...lines, replaces, leftOut, options: options.length > 0 ? options : stated.options },
+      ...lines,
+      replaces,
+      leftOut,
+      options: options.length > 0 ? options : stated.options,
       decisions: [...choices.filter(isNew), ...lines.decisions],
       // An answer that a line repeats still ends its question.
       settled: [...lines.settled, ...answers.filter((answer) => !isNew(answer))],
@@ -134,11 +137,16 @@ function statementsOf(
   const requests = part.changed ? user.requests.map((text) => `${BY_USER}${text}`) : [];
   return {
     decisions: [...choices, ...(part.worked ? stated.decisions : [])],
-    ...{ rules, failed: [], settled: [], replaces: new Map(), leftOut: 0 },
+    rules,
+    failed: [],
+    settled: [],
+    replaces: new Map(),
+    leftOut: 0,
     // The cause of what the turn has changed is past.
     found: part.changed || !part.looked ? [] : stated.found,
     open: part.worked ? stated.open : [],
-    ...{ questions: stated.questions, options: stated.options },
+    questions: stated.questions,
+    options: stated.options,
     requests,
     authored: [...choices, ...rules, ...requests],
   };
@@ -206,7 +214,8 @@ function filesOf(entries: readonly RecordedEntry[], git: FilesChanged = NO_FILES
     files: [...changed].slice(0, MAX_FILES),
     deleted: [...deleted].slice(0, MAX_FILES),
     renamed: [...renamed].map(([from, to]) => ({ from, to })).slice(0, MAX_FILES),
-    ...{ scratch: [...scratch], removed },
+    scratch: [...scratch],
+    removed,
   };
 }
 
@@ -287,7 +296,10 @@ interface Stated extends Pick<FinishedTurn, 'decisions' | 'found' | 'open' | 'qu
  */
 export function contentOf(message: string, scratch: readonly string[] = []): Stated {
   const found: Record<'decisions' | 'found' | 'open' | 'questions', string[]> = {
-    ...{ decisions: [], found: [], open: [], questions: [] },
+    decisions: [],
+    found: [],
+    open: [],
+    questions: [],
   };
   let list: string[] = [];
   let options: string[] = [];
@@ -338,7 +350,9 @@ export function contentOf(message: string, scratch: readonly string[] = []): Sta
     distinctTexts(texts.map((text) => clipText(text, MAX_SENTENCE))).slice(0, MAX_SAID);
   return {
     done: done ?? seems,
-    ...{ decisions: kept(found.decisions.map(decided)), open: kept(found.open), found: kept(found.found) },
+    decisions: kept(found.decisions.map(decided)),
+    open: kept(found.open),
+    found: kept(found.found),
     options,
     // The agent waits for an answer to its last questions.
     questions: kept(found.questions.reverse()).toReversed(),

@@ -86,7 +86,13 @@ export function labelledLines(message: string): LabelledLines | undefined {
   if (statements.length === 0) return undefined;
   type Kind = Exclude<keyof LabelledLines, 'leftOut' | 'replaces'>;
   const found: Record<Kind, string[]> = {
-    ...{ decisions: [], rules: [], found: [], failed: [], open: [], questions: [], settled: [] },
+    decisions: [],
+    rules: [],
+    found: [],
+    failed: [],
+    open: [],
+    questions: [],
+    settled: [],
   };
   const replaces = new Map<string, readonly string[]>();
   for (const { label, ids, whole } of statements.slice(0, MAX_LINES)) {

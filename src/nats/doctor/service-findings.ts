@@ -31,7 +31,9 @@ function healthIn({ name, id, version, endpoints = [] }: ServiceStats): ServiceH
   const sum = (count: (endpoint: (typeof endpoints)[number]) => number) =>
     endpoints.reduce((total, endpoint) => total + count(endpoint), 0);
   return {
-    ...{ service: name, id, version },
+    service: name,
+    id,
+    version,
     requests: sum(({ num_requests }) => num_requests),
     errorReplies: sum(({ num_errors }) => num_errors),
     ...base.parse(health),

@@ -162,8 +162,14 @@ export class KeyStreams {
     if (found !== undefined) return found;
     if (this.#streams.size >= MAX_KNOWN) this.#streams.clear();
     const stream: Stream = {
-      ...{ epoch: '', replicas: 1, highest: 0, seenAt: Number.NEGATIVE_INFINITY },
-      ...{ present: false, sound: false, round: 0, creating: undefined },
+      epoch: '',
+      replicas: 1,
+      highest: 0,
+      seenAt: Number.NEGATIVE_INFINITY,
+      present: false,
+      sound: false,
+      round: 0,
+      creating: undefined,
     };
     this.#streams.set(name, stream);
     return stream;
@@ -174,8 +180,12 @@ export class KeyStreams {
     if (found !== undefined) return found;
     if (this.#keys.size >= MAX_KNOWN) this.#keys.clear();
     const known: Known = {
-      ...{ leaderSequence: 0, epoch: '', highest: 0, round: 0 },
-      ...{ generation: this.#generationOf(key), checking: undefined },
+      leaderSequence: 0,
+      epoch: '',
+      highest: 0,
+      round: 0,
+      generation: this.#generationOf(key),
+      checking: undefined,
     };
     this.#keys.set(key, known);
     return known;

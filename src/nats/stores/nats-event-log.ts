@@ -223,7 +223,10 @@ class NatsEventLog<Event extends { readonly type: string }> implements EventLog<
     this.#streams.reached(key, through, 'read');
     const newestCommand = messages.findLast(({ subject }) => this.#isCommand(key, subject))?.sequence;
     return {
-      ...{ events, through, skipped: messages.length - events.length, epoch: stream.epoch },
+      events,
+      through,
+      skipped: messages.length - events.length,
+      epoch: stream.epoch,
       ...(newestCommand !== undefined && { newestCommand }),
     };
   }

@@ -10,7 +10,8 @@ export function useStoredPrompt(session: string, id: string | undefined): QueryS
   const stored = useAsk('tool.prompt-show', id === undefined ? null : { session, id });
   const request: Readonly<Record<string, unknown>> | undefined = stored.reply && {
     ...stored.reply.request,
-    ...{ session, include: PARTS },
+    session,
+    include: PARTS,
   };
   const compiled = useAsk('prompt.past', (request as RequestInput<'prompt.past'>) ?? null);
   const { error, refresh } = stored;

@@ -48,7 +48,11 @@ export function openSessions(
 ): Sessions & { isAwaited(): boolean } {
   const { reader, writer } = sessionReader(nats, config, logger, lifecycle);
   const command = createCommander({
-    ...{ log: nats.log, reader, clock, newId: randomUUID, random: Math.random },
+    log: nats.log,
+    reader,
+    clock,
+    newId: randomUUID,
+    random: Math.random,
   });
   const tracker = new ProgressTracker({
     files: localTasksFile(config.tasksRoots, () => connectedRoots(config)),
@@ -61,7 +65,9 @@ export function openSessions(
   let commands = 0;
   let awaitedUntil = 0;
   return {
-    ...{ reader, writer, tracker },
+    reader,
+    writer,
+    tracker,
     async command(...given) {
       commands += 1;
       try {
@@ -80,7 +86,9 @@ export function sessionReader(nats: NatsPorts, config: Config, logger: Logger, l
   const every = config.snapshotEvery;
   const writer = createSnapshotWriter({ snapshots, clock: systemClock, logger, every });
   const reader = createSessionReader({
-    ...{ log, snapshots, logger },
+    log,
+    snapshots,
+    logger,
     maxCached: config.maxCached,
     maxBytes: config.cacheMb * 1_000_000,
     onFolded: (folded) => writer.folded(folded),

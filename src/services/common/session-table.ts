@@ -168,8 +168,14 @@ export class SessionTable {
     const found = this.#rows.get(session);
     if (found !== undefined) return found;
     const row: KeptRow = {
-      ...{ session, at: 0, sequence: 0, stored: 0, reached: 0, heard: 0 },
-      ...{ known: undefined, isGuessed: false },
+      session,
+      at: 0,
+      sequence: 0,
+      stored: 0,
+      reached: 0,
+      heard: 0,
+      known: undefined,
+      isGuessed: false,
     };
     this.#rows.set(session, row);
     return row;

@@ -108,7 +108,10 @@ export function keptOf(compiled: CompiledNow, scanner: SecretScanner): KeptPromp
   const { shown, left } = chosen;
   const { request, isWhole } = bounded(pastRequest(compiled), scanner);
   return {
-    ...{ id, at, session, kind: reply.kind },
+    id,
+    at,
+    session,
+    kind: reply.kind,
     ...defined({
       task: original.kind === 'session-start' ? undefined : original.taskId,
       role: original.kind === 'dispatch' ? original.role : undefined,
@@ -117,13 +120,16 @@ export function keptOf(compiled: CompiledNow, scanner: SecretScanner): KeptPromp
     tokens: reply.tokenEstimate,
     hash: reply.kind === 'dispatch' ? reply.fullPromptHash : hashOf(reply.prompt),
     ...(reply.kind === 'dispatch' && { prefixHash: reply.stablePrefixHash }),
-    ...{ room: reply.budget.room, wanted: reply.budget.wanted, dropped: reply.budget.dropped },
+    room: reply.budget.room,
+    wanted: reply.budget.wanted,
+    dropped: reply.budget.dropped,
     // Its message may quote a plan.
     ...(reply.kind === 'dispatch' && {
       ledger: defined({ mode: reply.ledger.mode, reason: reply.ledger.reason }),
     }),
     durationMs: Math.round(durationMs * 100) / 100,
-    ...{ factsShown: reply.factsShown, factsTotal: reply.factsTotal },
+    factsShown: reply.factsShown,
+    factsTotal: reply.factsTotal,
     facts: shown.slice(0, MAX_FACTS).map(scored),
     left: left.map((candidate) => ({ ...scored(candidate), why: candidate.left ?? ('budget' as const) })),
     learnings: chosen.learnings,

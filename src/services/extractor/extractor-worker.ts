@@ -102,8 +102,13 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
   const { now = () => performance.timeOrigin + performance.now() } = options;
   const lanes = new SessionLanes({ maxActive, now, random });
   const stats: ExtractorStats = {
-    ...{ recorded: 0, rejected: 0, retried: 0 },
-    ...{ recordedBy: {}, rejectedFor: {}, redacted: {}, repaired: {} },
+    recorded: 0,
+    rejected: 0,
+    retried: 0,
+    recordedBy: {},
+    rejectedFor: {},
+    redacted: {},
+    repaired: {},
   };
   const results = new ResultWriter(ports);
   const statements = new StatementWriter(ports.log, ports.reader);
@@ -287,7 +292,11 @@ export async function startExtractor(ports: ExtractorPorts, options: ExtractorOp
     stats.retried += 1;
   };
   const turns = await processRoundRobin(source, process, {
-    ...{ lanes, logger, ackWaitMs, now, onFailure },
+    lanes,
+    logger,
+    ackWaitMs,
+    now,
+    onFailure,
     ...(options.isAwaited !== undefined && { isAwaited: options.isAwaited }),
   });
   return {

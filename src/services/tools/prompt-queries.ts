@@ -68,8 +68,13 @@ export function createTelemetryQuery(options: Pick<ToolPorts, 'reader' | 'log' |
     const rejections: Record<string, number> = {};
     for (const { code } of entries) rejections[code] = (rejections[code] ?? 0) + 1;
     return {
-      ...{ session, sequence, dispatches: { ...dispatches }, rejections, approvalLoops },
-      ...{ rebuilds: rebuilt.events.length, ...figuresOf(prompts) },
+      session,
+      sequence,
+      dispatches: { ...dispatches },
+      rejections,
+      approvalLoops,
+      rebuilds: rebuilt.events.length,
+      ...figuresOf(prompts),
     };
   };
 }

@@ -63,8 +63,12 @@ export function createSessionQueries({
       if (refusal !== undefined) return refuse('conflict', refusal, { id });
       if (state.charter.archived !== undefined) return refuseArchived(state);
       const data = {
-        ...{ fact: recordedOf(before), source: sourceOf(before), after: state.dispatches.newest() },
-        ...{ ...defined({ reason }), ...replacement, by: speakerOf({ by, person }) },
+        fact: recordedOf(before),
+        source: sourceOf(before),
+        after: state.dispatches.newest(),
+        ...defined({ reason }),
+        ...replacement,
+        by: speakerOf({ by, person }),
         ...(!person && { agent: true as const }),
       };
       return append({ type, data }, replied);

@@ -122,7 +122,9 @@ async function claimed(
     const { reply } = await command(session, 'task-next', (now) => {
       const isRenewed = !isNew && claimOf(now.board, id).claimed_by === holder;
       return decide('task-next', isRenewed ? now : without(now, new Map([[id, before]])), {
-        ...{ claim: holder, id, ttlMs },
+        claim: holder,
+        id,
+        ttlMs,
       });
     });
     return reply as Reply;

@@ -229,8 +229,11 @@ describe('an agent that stops', () => {
     const said = (content: string, more?: object) => line('assistant.message', { content }, more);
     const timestamp = '2026-11-26T10:00:01.000Z';
     const stopping = {
-      ...{ ...base, hook_event_name: 'Stop', stop_reason: 'end_turn' },
-      ...{ transcript_path, timestamp },
+      ...base,
+      hook_event_name: 'Stop',
+      stop_reason: 'end_turn',
+      transcript_path,
+      timestamp,
     };
     // In the first turn there is no file yet.
     const ended = place.run('copilot', stopping);
@@ -880,8 +883,13 @@ describe('a turn without a result', () => {
 
   it('a prompt that names no task is told at most six lines, each once, and none of its own conversation', async () => {
     const facts = Array.from({ length: 9 }, (_, index) => ({
-      ...{ id: `f${index}`, subject: 'task:7', relation: 'decided', object: `Decision ${index}` },
-      ...{ task: '7', eventSequence: 1, ref: `M${70 + index}` },
+      id: `f${index}`,
+      subject: 'task:7',
+      relation: 'decided',
+      object: `Decision ${index}`,
+      task: '7',
+      eventSequence: 1,
+      ref: `M${70 + index}`,
     }));
     const considered = { facts: facts.map(({ id }) => ({ id, words: ['a', 'b'] })) };
     const context = 'Decided:\n- Decision 0 [M70, ann, 3 Mar]\n- Decision 1 [M71, 4 Mar]';

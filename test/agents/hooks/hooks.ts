@@ -131,7 +131,11 @@ export function hookPlace(
   const config = loadConfig({ THROUGHLINE_SESSION: 'demo', XDG_STATE_HOME: stateDir, ...options.env });
   const spool = spoolOf(stateDir, 'own:1', (line) => lines.push(line));
   const place = {
-    ...{ config, stateDir, spool, directory: stateDir, onRecorded() {} },
+    config,
+    stateDir,
+    spool,
+    directory: stateDir,
+    onRecorded() {},
     connect: async () => {
       if (isDown) throw unavailable();
       return client;
@@ -141,7 +145,12 @@ export function hookPlace(
     person: () => 'Ann',
   };
   return {
-    ...{ asked, published, lines, stateDir, spool, spoolDir: join(stateDir, 'hooks', 'spool', 'own%3A1') },
+    asked,
+    published,
+    lines,
+    stateDir,
+    spool,
+    spoolDir: join(stateDir, 'hooks', 'spool', 'own%3A1'),
     setDown(down: boolean) {
       isDown = down;
     },

@@ -268,7 +268,10 @@ describe('what hooks of one conversation remember', () => {
   it('half a note, as a full disk leaves it, costs no other note of the turn', async () => {
     const place = hookPlace();
     const tool = (name: string) => ({
-      ...{ ...TURN, hook_event_name: 'PostToolUse', tool_name: 'Edit', tool_response: {} },
+      ...TURN,
+      hook_event_name: 'PostToolUse',
+      tool_name: 'Edit',
+      tool_response: {},
       tool_input: { file_path: `/p/${name}` },
     });
     await place.run('claude', prompt);

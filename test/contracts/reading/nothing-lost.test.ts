@@ -46,8 +46,11 @@ describe('what an observer says', () => {
   it('a line that says what the result says is one statement with it', () => {
     const fact = { subject: 'dates', relation: 'decided', object: 'dayjs' };
     const given = {
-      ...{ status: 'completed', summary: 'Dates: tabs are kept', facts: [fact] },
-      ...{ follow_up_actions: ['Name the port.'], questions: [{ text: 'Which port?' }] },
+      status: 'completed',
+      summary: 'Dates: tabs are kept',
+      facts: [fact],
+      follow_up_actions: ['Name the port.'],
+      questions: [{ text: 'Which port?' }],
     };
     const message = [
       'Decided instead of M7: use dayjs for dates',

@@ -132,8 +132,13 @@ describe('reading a result', () => {
 
   it('a valid result keeps its fields, and notes what stands under other names of them', () => {
     const json = {
-      ...{ task_id: '1', status: 'completed', summary: 's', files_modified: [] },
-      ...{ notes: 'x', message: 7, id: 'm1' },
+      task_id: '1',
+      status: 'completed',
+      summary: 's',
+      files_modified: [],
+      notes: 'x',
+      message: 7,
+      id: 'm1',
     };
     expect(parsed(json, 'implementer')).toMatchObject({
       value: { result: { summary: 's', task_id: '1' } },

@@ -71,7 +71,10 @@ function onSessions(sequenceStep = 1, clock?: () => string) {
   };
   const adding = (log: SessionLog) => {
     const command = createCommander<SessionState, SessionEvent>({
-      ...{ log, reader, newId, random: () => 0 },
+      log,
+      reader,
+      newId,
+      random: () => 0,
       clock: clock ?? (() => timeOf(ids)),
     });
     return (content: string) =>

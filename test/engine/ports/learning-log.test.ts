@@ -40,7 +40,8 @@ describe('on NATS', async () => {
   };
 
   eventLogContract('of learnings, on NATS', EVENTS, {
-    ...{ log: opened.nats.learnings, other: opened.other.learnings },
+    log: opened.nats.learnings,
+    other: opened.other.learnings,
     keys: () => opened.other.learnings.projects(),
     injected: publish,
   });

@@ -107,7 +107,9 @@ describe('on NATS', async () => {
     await recordArchived(store, session, { at: AT, reason: 'done' });
     const kv = await bucket();
     expect((await kv.get(lifecycleKey(session)))?.json()).toEqual({
-      ...{ v: 1, session, archived: { at: AT, reason: 'done' } },
+      v: 1,
+      session,
+      archived: { at: AT, reason: 'done' },
     });
     await recordForgotten(store, session, { at: AT, dispatches: 3, sequence: 4 });
     await recordForgotten(store, session, {

@@ -32,11 +32,17 @@ import { bytes, newSession, openPorts, startNatsPorts, twoOnNats } from './opene
 
 const AT = '2026-01-01T00:00:00.000Z';
 const TASK: SessionEvent = {
-  ...{ v: EVENT_VERSION, type: 'task.added', at: AT, id: 'command' },
+  v: EVENT_VERSION,
+  type: 'task.added',
+  at: AT,
+  id: 'command',
   data: { task: 'TAS-1', content: 'a', status: 'remaining', priority: 2, depends_on: [], iteration: 0 },
 };
 const NOTE: SessionEvent = {
-  ...{ v: EVENT_VERSION, type: 'note.added', at: AT, id: 'command' },
+  v: EVENT_VERSION,
+  type: 'note.added',
+  at: AT,
+  id: 'command',
   data: { note: 'NOT-1', content: 'b', type: 'tip', iteration: 0 },
 };
 
@@ -53,7 +59,9 @@ const EVENTS: LoggedEvents<SessionEvent> = {
 for (const options of [{}, { sequenceStep: 7 }, { shared: true }]) {
   const log = new MemorySessionLog(options);
   eventLogContract(`of sessions, in memory, with ${JSON.stringify(options)}`, EVENTS, {
-    ...{ log, other: log, keys: () => sessionsOf(log) },
+    log,
+    other: log,
+    keys: () => sessionsOf(log),
     injected: async (session, data) => log.inject(session, data),
   });
 }
@@ -142,7 +150,8 @@ describe('on NATS', async () => {
   });
 
   eventLogContract('of sessions, on NATS', EVENTS, {
-    ...{ log: opened.nats.log, other: opened.other.log },
+    log: opened.nats.log,
+    other: opened.other.log,
     keys: () => sessionsOf(opened.other.log),
     injected: publish,
   });

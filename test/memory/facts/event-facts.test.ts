@@ -139,7 +139,10 @@ describe('an event without the facts that follow from its outcome', () => {
     const event = recorded(1, reviewer({ assessment: 'approved', required_fixes: ['name the cases'] }));
     expect(event.data.facts).toEqual([]);
     expect(factsOfEvent(event)).toContainEqual({
-      ...{ subject: 'task:1', relation: 'suggested', object: 'name the cases', tags: ['dependency'] },
+      subject: 'task:1',
+      relation: 'suggested',
+      object: 'name the cases',
+      tags: ['dependency'],
     });
   });
 

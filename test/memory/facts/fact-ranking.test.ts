@@ -320,7 +320,11 @@ describe('the places of an answer', () => {
       fc.property(runs, texts, fc.record(limits), ([results, order], text, { maxFacts, byRecency }) => {
         const facts = results.map((returned, at) => factsFrom(at + 1, returned));
         const request = asked({
-          ...{ text, maxFacts, byRecency, taskId: '2', files: ['src/a.ts'] },
+          text,
+          maxFacts,
+          byRecency,
+          taskId: '2',
+          files: ['src/a.ts'],
           similar: new Map([['1', 0.4]]),
         });
         const store = storeOf(...facts);

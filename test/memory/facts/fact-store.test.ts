@@ -298,7 +298,7 @@ const onBranches = fc
   .map((decided) =>
     decided.map(([branch, ended, key], at) => {
       const facts = [
-        { ...{ subject: 'db', relation: 'decided', object: `${at}` }, ref: `M${at}` },
+        { subject: 'db', relation: 'decided', object: `${at}`, ref: `M${at}` },
         { subject: `task:${at}`, relation: 'on_branch', object: branch },
         { subject: `branch:${ended}`, relation: 'branch_ended', object: 'merged' },
       ];
@@ -350,8 +350,13 @@ describe('retracted facts', () => {
   it('words that a person retracted come back in no other task, as a copy or said again, until restored', () => {
     const said = (at: number, more: Partial<SessionFact> = {}) =>
       fact({
-        ...{ sourceSequence: at, sourceTaskId: `${at}`, subject: `task:${at}`, ref: `M${at}` },
-        ...{ relation: 'decided', object: 'use mysql', ...more },
+        sourceSequence: at,
+        sourceTaskId: `${at}`,
+        subject: `task:${at}`,
+        ref: `M${at}`,
+        relation: 'decided',
+        object: 'use mysql',
+        ...more,
       });
     const store = storeOf([said(1)], [said(2, { origin: 'user' })]);
     store.retract(said(2), by);

@@ -78,7 +78,11 @@ it('a prompt has the rules of its files, however many others there are, and none
     compilePrompt(
       state,
       compileRequest.parse({
-        ...{ kind: 'dispatch', session: 'demo', role: 'implementer', taskId: '9', taskPrompt },
+        kind: 'dispatch',
+        session: 'demo',
+        role: 'implementer',
+        taskId: '9',
+        taskPrompt,
         budget: { inputTokens: 20_000 },
       }),
     ).prompt;

@@ -32,8 +32,11 @@ describe('forgetting a session in learnings', () => {
   test('removes a proposal that rests on it alone, and keeps one that another session speaks for as well', () => {
     const alone = proposal({ id: 'aaaaaaaaaaaa', source: { session: 'gone', note: 'NOT-1' } });
     const shared = proposal({
-      ...{ id: 'bbbbbbbbbbbb', method: 'recurring_fix', source: { session: 'gone', dispatch: 1 } },
-      ...{ evidence: [from('gone'), from('other', 2), from('other', 3)], confidence: 0.75 },
+      id: 'bbbbbbbbbbbb',
+      method: 'recurring_fix',
+      source: { session: 'gone', dispatch: 1 },
+      evidence: [from('gone'), from('other', 2), from('other', 3)],
+      confidence: 0.75,
     });
 
     const { state, changed } = withoutSession(withEntries(alone, shared), 'gone', KEEP);

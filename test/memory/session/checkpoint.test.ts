@@ -10,10 +10,17 @@ import { bytes, restored } from '../../support/snapshots.js';
 import { type DispatchEvent, folded, jittered, permuted, said } from './arrivals.js';
 
 const task = (number: number): SessionEvent => ({
-  ...{ v: 1, type: 'task.added', at: timeOf(number), id: `t${number}` },
+  v: 1,
+  type: 'task.added',
+  at: timeOf(number),
+  id: `t${number}`,
   data: {
-    ...{ task: `TAS-${number}`, content: `task ${number}`, status: 'remaining', priority: 2 },
-    ...{ depends_on: [], iteration: 0 },
+    task: `TAS-${number}`,
+    content: `task ${number}`,
+    status: 'remaining',
+    priority: 2,
+    depends_on: [],
+    iteration: 0,
   },
 });
 
@@ -26,7 +33,10 @@ function withCheckpoint(events: readonly SessionEvent[], before: number) {
     sequence: at(before),
     after: state.sequence,
     event: {
-      ...{ v: 1, type: 'session.checkpoint', at: state.lastEventAt || timeOf(0), id: 'c' },
+      v: 1,
+      type: 'session.checkpoint',
+      at: state.lastEventAt || timeOf(0),
+      id: 'c',
       data: checkpointOf(state, 'archived', before),
     },
   };

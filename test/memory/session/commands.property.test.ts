@@ -61,7 +61,9 @@ const ARGUMENTS: { readonly [Name in CommandName]: fc.Arbitrary<object> } = {
 const WEIGHTS: { readonly [Name in CommandName]?: number } = {
   'task-add': 12,
   'task-depends': 12,
-  ...{ 'task-next': 8, 'task-status': 4, 'task-delete': 4 },
+  'task-next': 8,
+  'task-status': 4,
+  'task-delete': 4,
   'session-restart': 6,
   'session-reopen': 16,
 };

@@ -39,7 +39,9 @@ it('a retracted fact of an imported result stays retracted when the log is read 
     event: 1,
   };
   const written = {
-    ...{ v: 1, type: 'fact.retracted', at: fact.validFrom },
+    v: 1,
+    type: 'fact.retracted',
+    at: fact.validFrom,
     data: { fact: { subject, relation, object, tags }, source, by: 'ada' },
   };
   const event = SESSION_EVENTS.parse(written);

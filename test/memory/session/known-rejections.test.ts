@@ -20,7 +20,10 @@ describe('the rejections of a session', () => {
     expect(rejectionsAfter([rejected(4), rejection])).toEqual([
       { sequence: 4, event: 1, error: { code: 'schema_invalid', reason: 'status is missing' } },
       {
-        ...{ sequence: 7, event: 2, role: 'reviewer', task: '2' },
+        sequence: 7,
+        event: 2,
+        role: 'reviewer',
+        task: '2',
         error: { code: 'schema_invalid', reason: 'status is missing', fix: 'add an assessment' },
       },
     ]);

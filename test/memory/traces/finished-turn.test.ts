@@ -3,7 +3,12 @@ import type { RecordedEntry } from '../../../src/contracts/trace-entry.js';
 import { contentOf, finishedTurn, requestIn } from '../../../src/memory/traces/finished-turn.js';
 
 const did = (tool: string, more: Partial<RecordedEntry> = {}): RecordedEntry => ({
-  ...{ id: tool, intent: 'i', action: 'TOOL_EXECUTION', status: 'SUCCESS', size: 0, tool },
+  id: tool,
+  intent: 'i',
+  action: 'TOOL_EXECUTION',
+  status: 'SUCCESS',
+  size: 0,
+  tool,
   ...more,
 });
 const ran = (command: string, more: Partial<RecordedEntry> = {}) => did('Bash', { command, ...more });
@@ -23,14 +28,25 @@ describe('what a finished turn leaves', () => {
     expect(turn(entries, 'Done! The package is private now. It stays so.')).toEqual({
       summary: 'Make it private: The package is private now.',
       files: ['package.json'],
-      ...{ deleted: [], renamed: [] },
+      deleted: [],
+      renamed: [],
       tests: [
         { command: 'npm test', passed: true },
         { command: 'npm run lint', passed: false },
       ],
-      ...{ decisions: [], rules: [], found: [], failed: [], open: [], questions: [], options: [] },
-      ...{ requests: ['The user: Make it private'], authored: ['The user: Make it private'] },
-      ...{ commits: [], settled: [], replaces: new Map(), leftOut: 0 },
+      decisions: [],
+      rules: [],
+      found: [],
+      failed: [],
+      open: [],
+      questions: [],
+      options: [],
+      requests: ['The user: Make it private'],
+      authored: ['The user: Make it private'],
+      commits: [],
+      settled: [],
+      replaces: new Map(),
+      leftOut: 0,
     });
   });
 

@@ -14,7 +14,10 @@ describe('an entry', () => {
       state: 'ACTION',
       action_type: 'TOOL_EXECUTION',
       payload: {
-        ...{ tool_name: 'bash', target_files: ['a.ts'], command: 'npm test', reasoning: 'to see' },
+        tool_name: 'bash',
+        target_files: ['a.ts'],
+        command: 'npm test',
+        reasoning: 'to see',
         more: 'left out',
       },
       result: { status: 'FAILURE', output_summary: '1 failed', error_message: 'exit 1' },
@@ -39,7 +42,11 @@ describe('an entry', () => {
   it('null in an optional field of a trace entry means absent, and no intent is null', () => {
     const nothing = { id: null, timestamp: null, state: null, result: null };
     expect(recordedOf({ ...nothing, intentId: null, action_type: 'ERROR', payload: null })).toEqual({
-      ...{ id: 'made-id', intent: null, action: 'ERROR', status: 'FAILURE', size: expect.any(Number) },
+      id: 'made-id',
+      intent: null,
+      action: 'ERROR',
+      status: 'FAILURE',
+      size: expect.any(Number),
     });
     const payload = { tool_name: 'bash', target_files: null, command: 'npm test', reasoning: null };
     const result = { status: 'SUCCESS', output_summary: null, error_message: null };

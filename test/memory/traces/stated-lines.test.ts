@@ -290,7 +290,10 @@ describe('a prompt that was compiled', () => {
     { kind: 'session-start' as const, session: 'demo' },
     { kind: 'iteration' as const, session: 'demo' },
     ...(['implementer', 'reviewer'] as const).map((role) => ({
-      ...{ kind: 'dispatch' as const, session: 'demo', role, taskId: '2' },
+      kind: 'dispatch' as const,
+      session: 'demo',
+      role,
+      taskId: '2',
       taskPrompt: 'Write the docs. Never use emoji. Use tabs instead of spaces.',
     })),
   ])('is never the sentence of a user: $kind $role', (request) => {

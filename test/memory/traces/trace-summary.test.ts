@@ -240,7 +240,9 @@ describe('the sections of a summary', () => {
     const rule = 'src/secret.ts is outside the scope src/billing/**';
     for (const status of ['DENIED', 'FAILURE'] as const) {
       const guard: TraceEntryInput = {
-        ...{ id: 'g', intent_id: 'INT-1', action_type: 'SCOPE_VIOLATION' },
+        id: 'g',
+        intent_id: 'INT-1',
+        action_type: 'SCOPE_VIOLATION',
         payload: { target_files: ['src/secret.ts'] },
         result: { status, error_message: rule },
       };

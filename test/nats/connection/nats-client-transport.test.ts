@@ -10,10 +10,8 @@ it('the client transport says in plain words that another service answers', asyn
   await stranger.flush();
   const client = await connectThroughline({ url: server.url });
   await expect(client.compile({ session: 'demo', taskId: '1', taskPrompt: 'x' })).rejects.toMatchObject({
-    ...{
-      code: 'internal',
-      message: 'prompt.compile.demo: the answer is not JSON. Does another service listen there?',
-    },
+    code: 'internal',
+    message: 'prompt.compile.demo: the answer is not JSON. Does another service listen there?',
   });
   await client.close();
   await stranger.close();

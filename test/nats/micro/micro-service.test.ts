@@ -209,7 +209,10 @@ describe('startService', () => {
     expect(stats?.endpoints).toEqual([
       expect.objectContaining({ name: 'one', num_requests: 4, num_errors: 3, last_error: 'not_found' }),
       expect.objectContaining({
-        ...{ name: 'one-session', num_requests: 1, num_errors: 1, last_error: 'permission_denied' },
+        name: 'one-session',
+        num_requests: 1,
+        num_errors: 1,
+        last_error: 'permission_denied',
       }),
       expect.objectContaining({ name: 'two', num_requests: 1, num_errors: 0 }),
     ]);

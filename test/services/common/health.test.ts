@@ -37,8 +37,13 @@ describe('the health of a service', () => {
     incidents,
   };
   const common = {
-    ...{ host: 'a', pid: 7, uptimeSeconds: 61, connection: { connected: true } },
-    ...{ warnings: 0, errors: 0, lastIncident: null },
+    host: 'a',
+    pid: 7,
+    uptimeSeconds: 61,
+    connection: { connected: true },
+    warnings: 0,
+    errors: 0,
+    lastIncident: null,
   };
 
   it('the health of a service is what all services report, and its own numbers', async () => {

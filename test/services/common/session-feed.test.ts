@@ -15,8 +15,12 @@ it('a feed that is told to stop does not wait for a server that is gone', async 
     return new Promise(() => {});
   };
   const feed = new SessionFeed({
-    ...{ table: new SessionTable(Date.now), log, index: new MemorySessionIndex() },
-    ...{ logger: silentLogger, now: Date.now, onReconnect: () => () => {} },
+    table: new SessionTable(Date.now),
+    log,
+    index: new MemorySessionIndex(),
+    logger: silentLogger,
+    now: Date.now,
+    onReconnect: () => () => {},
   });
   feed.start();
   await isAsked;

@@ -21,11 +21,19 @@ const SECRET = `ghp_${'a1B2'.repeat(9)}`;
 const secrets = secretScanner;
 
 const REPLY: DispatchReply = {
-  ...{ kind: 'dispatch', prompt: 'do it' },
-  ...{ factsShown: 1, factsTotal: 3, tokenEstimate: 12, compacted: null },
-  ...{ sequence: 7, snapshotSequence: 0, replayed: 0 },
+  kind: 'dispatch',
+  prompt: 'do it',
+  factsShown: 1,
+  factsTotal: 3,
+  tokenEstimate: 12,
+  compacted: null,
+  sequence: 7,
+  snapshotSequence: 0,
+  replayed: 0,
   budget: { room: 100, used: 12, wanted: 20, sections: [], dropped: 2, tokenizer: 'approximate' },
-  ...{ stablePrefixHash: 'prefix', fullPromptHash: 'whole', ledger: { mode: 'none' } },
+  stablePrefixHash: 'prefix',
+  fullPromptHash: 'whole',
+  ledger: { mode: 'none' },
 };
 
 const NONE = { shown: [], left: [], learnings: [] };
@@ -59,16 +67,19 @@ describe('what is kept of a prompt', () => {
     };
     const trace = keptOf({ id: 'p1', at: '2026-01-01T00:00:00.000Z', ...whole }, secrets);
     expect(trace).toMatchObject({
-      ...{ id: 'p1', session: SESSION, kind: 'dispatch', task: '2.1', role: 'implementer', sequence: 7 },
-      ...{
-        tokens: 12,
-        hash: 'whole',
-        prefixHash: 'prefix',
-        room: 100,
-        wanted: 20,
-        dropped: 2,
-        durationMs: 1.23,
-      },
+      id: 'p1',
+      session: SESSION,
+      kind: 'dispatch',
+      task: '2.1',
+      role: 'implementer',
+      sequence: 7,
+      tokens: 12,
+      hash: 'whole',
+      prefixHash: 'prefix',
+      room: 100,
+      wanted: 20,
+      dropped: 2,
+      durationMs: 1.23,
       ledger: { mode: 'none' },
       facts: [{ id: expect.stringMatching(/^[0-9a-f]{16}$/), score: 0.123 }],
       left: [{ why: 'near-duplicate' }],

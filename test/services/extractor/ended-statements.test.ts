@@ -19,7 +19,10 @@ const USER = { origin: 'user' } as const;
 function commandsOn(stated: StatedSession) {
   const { log } = stated;
   const reader = createSessionReader({
-    ...{ log, snapshots: new MemorySnapshotStore(), logger: silentLogger, maxCached: 9 },
+    log,
+    snapshots: new MemorySnapshotStore(),
+    logger: silentLogger,
+    maxCached: 9,
   });
   const clock = () => timeOf(500);
   const command = createCommander({ log, reader, clock, newId: randomUUID, random: () => 0 });
@@ -118,7 +121,8 @@ describe('a statement that another one names', () => {
     const asks = (branch: string, object: string) =>
       session.result(
         observer({
-          ...{ task_id: `claude-${branch}`, branch },
+          task_id: `claude-${branch}`,
+          branch,
           facts: [{ subject: `task:claude-${branch}`, relation: 'asks', object }],
         }),
       );
@@ -246,7 +250,9 @@ describe('an answer that another one replaced', () => {
     const session = new StatedSession();
     const answered = (ref: string, answer: string, agent?: true) =>
       session.log.append('demo' as Token, {
-        ...{ v: EVENT_VERSION, type: 'question.answered', at: timeOf(1) },
+        v: EVENT_VERSION,
+        type: 'question.answered',
+        at: timeOf(1),
         data: { ref, task: '1', questions: ['Tabs?'], answer, by: 'ann', ...(agent && { agent }) },
       });
     await answered('N1', 'Yes', true);

@@ -143,12 +143,18 @@ describe('an extractor that stops', () => {
     const start = (sessionLog: SessionLog & NewestResults) =>
       startExtractor(
         {
-          ...{ source, log: sessionLog, rejected: new MemoryRejectedStore() },
-          ...{ reader: freshReader(log), logger: silentLogger },
+          source,
+          log: sessionLog,
+          rejected: new MemoryRejectedStore(),
+          reader: freshReader(log),
+          logger: silentLogger,
         },
         {
-          ...{ maxBodyBytes: 1000, maxDeliveries: MAX_DELIVERIES, maxInHand: 1 },
-          ...{ random: () => 1, now: () => scheduler.now() },
+          maxBodyBytes: 1000,
+          maxDeliveries: MAX_DELIVERIES,
+          maxInHand: 1,
+          random: () => 1,
+          now: () => scheduler.now(),
         },
       );
     const first = await start(hanging);

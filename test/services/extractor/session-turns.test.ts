@@ -117,7 +117,7 @@ describe('work in turns', () => {
     deliver({ ...delivery, ack, nak, term });
     await stop();
     const calls = { ack: ack.mock.calls, nak: nak.mock.calls, term: term.mock.calls };
-    expect(calls).toEqual({ ...{ ack: [], nak: [], term: [] }, [answer]: [args] });
+    expect(calls).toEqual({ ack: [], nak: [], term: [], [answer]: [args] });
   });
 
   it('work in turns that has stopped puts back what arrives all the same', async () => {

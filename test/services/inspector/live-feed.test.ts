@@ -12,7 +12,9 @@ function opened() {
   const heard = new Set<readonly [kind: string, tell: (subject: string, data: Uint8Array) => void]>();
   let [connected, onState] = [true, (_: boolean) => {}];
   const transport = {
-    ...{ server: 'none', request: async () => ({}), close: async () => {} },
+    server: 'none',
+    request: async () => ({}),
+    close: async () => {},
     listen(subjects: string, tell: (subject: string, data: Uint8Array) => void) {
       const listener = [subjects.split('.')[0] ?? '', tell] as const;
       heard.add(listener);

@@ -40,7 +40,11 @@ async function keeperOn(parts: ReturnType<typeof installation>) {
   const table = new SessionTable(now);
   let reconnected = () => {};
   const feed = new SessionFeed({
-    ...{ table, log, index, logger: silentLogger, now },
+    table,
+    log,
+    index,
+    logger: silentLogger,
+    now,
     onReconnect(listener) {
       reconnected = listener;
       return () => {};
@@ -48,11 +52,22 @@ async function keeperOn(parts: ReturnType<typeof installation>) {
   });
   const lifecycle = new MemorySessionLifecycle();
   const archiver = createArchiver({
-    ...{ log, reader, lifecycle, maxEventBytes: () => 1e6 },
+    log,
+    reader,
+    lifecycle,
+    maxEventBytes: () => 1e6,
     command: createCommander({ log, reader, clock, newId: () => 'id', random: () => 0 }),
   });
   const keeper = new SessionKeeper({
-    ...{ table, reader, writer, index, lifecycle, archiver, logger: silentLogger, times: TIMES, now },
+    table,
+    reader,
+    writer,
+    index,
+    lifecycle,
+    archiver,
+    logger: silentLogger,
+    times: TIMES,
+    now,
   });
   feed.add(keeper);
   feed.start();
@@ -112,7 +127,9 @@ describe('the keeper', () => {
     const other = token('other', 'session');
     const at = '2026-01-01T00:00:00.000Z';
     const archived: SessionEvent = {
-      ...{ v: EVENT_VERSION, type: 'session.archived', at },
+      v: EVENT_VERSION,
+      type: 'session.archived',
+      at,
       data: { reason: 'shipped' },
     };
     for (const session of [DEMO, other]) {
@@ -136,7 +153,9 @@ describe('the keeper', () => {
     expect(parts.index.kept.size).toBe(0);
     await pass(1);
     expect(parts.index.kept.get('demo')?.entry).toMatchObject({
-      ...{ v: 1, sequence: 1, at: '2026-01-01T00:00:00.000Z' },
+      v: 1,
+      sequence: 1,
+      at: '2026-01-01T00:00:00.000Z',
       figures: { session: 'demo', goal: 'first', status: 'open' },
     });
     expect(await parts.snapshots.load(DEMO)).toBeUndefined();

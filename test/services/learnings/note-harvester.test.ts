@@ -37,7 +37,11 @@ async function harvesterAfter(failures: number) {
   const sessions = createSessionReader({ log, snapshots, limits, logger: silentLogger, maxCached: 1 });
   const projects = projectReader(learnings, snapshots);
   const command = createCommander({
-    ...{ log: learnings, reader: projects, clock: systemClock, newId: randomUUID, random: () => 0 },
+    log: learnings,
+    reader: projects,
+    clock: systemClock,
+    newId: randomUUID,
+    random: () => 0,
   });
   const harvester = noteHarvester({
     reader: sessions,

@@ -84,7 +84,10 @@ function startProcess({ log, snapshots, lifecycle }: Stores, killedAt = Number.P
   const writer = createSnapshotWriter({ snapshots: store, clock, logger: silentLogger, every: 1000 });
   const command = createCommander({ log: mortal, reader, clock, newId, random: () => 0 });
   const archiver = createArchiver({
-    ...{ log: mortal, reader, command, maxEventBytes: () => max },
+    log: mortal,
+    reader,
+    command,
+    maxEventBytes: () => max,
     lifecycle: {
       archived: (session) => lifecycle.archived(session),
       forgotten: (session) => lifecycle.forgotten(session),
@@ -93,7 +96,10 @@ function startProcess({ log, snapshots, lifecycle }: Stores, killedAt = Number.P
   });
   const tools = calling(
     createSessionTools({
-      ...{ command, reader, writer, logger: silentLogger },
+      command,
+      reader,
+      writer,
+      logger: silentLogger,
       archiver,
     }),
   );
@@ -110,7 +116,10 @@ function startProcess({ log, snapshots, lifecycle }: Stores, killedAt = Number.P
 
 async function saidBy(stores: Stores): Promise<string> {
   const fresh = createSessionReader({
-    ...{ log: stores.log, snapshots: new MemorySnapshotStore(), logger: silentLogger, maxCached: 1 },
+    log: stores.log,
+    snapshots: new MemorySnapshotStore(),
+    logger: silentLogger,
+    maxCached: 1,
   });
   const { state } = (await fresh.load(DEMO)).folded;
   const { archived: _, ...charter } = state.charter;

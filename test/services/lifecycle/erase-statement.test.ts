@@ -31,7 +31,10 @@ it('a statement is erased while results come in: they are kept, and its text is 
   const command = createCommander({ log: busy, reader, clock, newId: randomUUID, random: () => 0 });
   const erasedSequences: (readonly number[])[] = [];
   const erase = createEraseTool({
-    ...{ log: log as never, reader, command, clock },
+    log: log as never,
+    reader,
+    command,
+    clock,
     writer: createSnapshotWriter({ snapshots, clock, logger: silentLogger, every: 100 }),
     index: { put: async () => undefined } as never,
     eraser: {

@@ -115,7 +115,13 @@ test('a session is due by the age of its last event, by the rule of its project 
     },
   };
   const tools = createRetentionTools({
-    ...{ table, lifecycle, now, store, clock: () => NOW, logger: silentLogger, caughtUp: async () => {} },
+    table,
+    lifecycle,
+    now,
+    store,
+    clock: () => NOW,
+    logger: silentLogger,
+    caughtUp: async () => {},
   });
   const set = (rule: object) => calling(tools)('retention-set', rule);
   expect(await set({ action: 'forget', after: '30d', dryRun: true })).toMatchObject({
@@ -127,7 +133,9 @@ test('a session is due by the age of its last event, by the rule of its project 
   await set({ action: 'keep', project: 'keeps' });
   await set({ action: 'archive', after: '10d', project: 'archives' });
   expect(await set({ action: 'archive', after: '90d', project: 'archives' })).toMatchObject({
-    ...{ archive: 2, forget: 1, rules: [{ action: 'forget' }, { project: 'keeps' }, { after: '90d' }] },
+    archive: 2,
+    forget: 1,
+    rules: [{ action: 'forget' }, { project: 'keeps' }, { after: '90d' }],
   });
   expect(await set({ action: 'remove' })).toMatchObject({ archive: 1, forget: 0 });
 });

@@ -28,7 +28,10 @@ test('the boundary is the time of the first request, however late it is erased, 
   await new LifecycleKeeper(ports).tick();
   expect(asked).toEqual([new Date(Date.parse(NOW) + SETTLED_MS).toISOString()]);
   expect(ports.lifecycle.forgotten(OURS)).toEqual({
-    ...{ status: 'forgotten', at: NOW, dispatches: 7, sequence: 9 },
+    status: 'forgotten',
+    at: NOW,
+    dispatches: 7,
+    sequence: 9,
   });
 });
 
@@ -108,7 +111,8 @@ test('without a keeper that would erase it, a session is not forgotten, and the 
     createForgetTool(ports, async () => false),
   );
   await expect(forget({ session: 'ours', confirm: 'ours' })).rejects.toMatchObject({
-    ...{ code: 'unavailable', message: expect.stringContaining('admin serve --only keeper') },
+    code: 'unavailable',
+    message: expect.stringContaining('admin serve --only keeper'),
   });
   expect(ports.lifecycle.forgotten(OURS)).toBeUndefined();
 });

@@ -25,7 +25,9 @@ function settled(): SessionState {
 }
 
 const checkpointWith = (state: SessionState) => ({
-  ...{ v: 1, type: 'session.checkpoint', at: timeOf(1) },
+  v: 1,
+  type: 'session.checkpoint',
+  at: timeOf(1),
   data: checkpointOf(state, 'imported', 2),
 });
 

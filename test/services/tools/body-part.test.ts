@@ -14,7 +14,9 @@ describe('the body of a rejected result', () => {
     expect(shownBody(control, SMALL)).toEqual({ body: control.toString('base64'), encoding: 'base64' });
     const large = Buffer.alloc(1000, 'a');
     expect(shownBody(large, SMALL)).toEqual({
-      ...{ body: large.subarray(0, 300).toString('base64'), encoding: 'base64', truncated: true },
+      body: large.subarray(0, 300).toString('base64'),
+      encoding: 'base64',
+      truncated: true,
     });
   });
 

@@ -37,7 +37,11 @@ async function listOf(...events: readonly [Token, SessionEvent][]) {
   const table = new SessionTable(now);
   const index = new MemorySessionIndex();
   const feed = new SessionFeed({
-    ...{ table, log, index, logger: silentLogger, now },
+    table,
+    log,
+    index,
+    logger: silentLogger,
+    now,
     onReconnect: () => () => {},
   });
   feed.start();

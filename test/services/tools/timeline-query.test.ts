@@ -49,9 +49,24 @@ const trace: EventOf<'trace.appended'> = {
 function ring(...sequences: readonly number[]): Prompts {
   const prompts = sequences.map(
     (sequence, index): KeptPrompt => ({
-      ...{ id: String(sequences.length - index), at: AT, kind: 'dispatch', task: '1', role: 'reviewer' },
-      ...{ sequence, tokens: 100, hash: 'h', durationMs: 2, dropped: 0, facts: [] },
-      ...{ session: DEMO, room: 9, factsShown: 0, factsTotal: 0, left: [], learnings: [], request: {} },
+      id: String(sequences.length - index),
+      at: AT,
+      kind: 'dispatch',
+      task: '1',
+      role: 'reviewer',
+      sequence,
+      tokens: 100,
+      hash: 'h',
+      durationMs: 2,
+      dropped: 0,
+      facts: [],
+      session: DEMO,
+      room: 9,
+      factsShown: 0,
+      factsTotal: 0,
+      left: [],
+      learnings: [],
+      request: {},
     }),
   );
   return { all: async () => prompts };

@@ -80,7 +80,8 @@ describe('session-complete', () => {
         recorded(
           sequence,
           reviewer({
-            ...{ task_id, required_fixes },
+            task_id,
+            required_fixes,
             assessment: required_fixes.length === 0 ? 'approved' : 'needs_changes',
           }),
         ),

@@ -28,7 +28,7 @@ describe('a task that is reopened', () => {
     const played = withTasks('a').after('task-status', { id: '1', status: 'cancelled' });
     expect(played.when('task-status', { id: '1', status: 'completed' })).toMatchObject({
       refused: {
-        ...{ code: 'conflict' },
+        code: 'conflict',
         message: 'TAS-1 was cancelled: reopen it with "throughline task edit TAS-1 --status pending" first',
       },
     });
