@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { withoutPrivate } from '../agents/hooks/hook-call.js';
 import { logHook } from '../agents/hooks/hook-state.js';
 import { HOOK_CLIENTS, hookClient } from '../agents/hooks/hook-table.js';
-import { type HookPlace, runHook } from '../agents/hooks/run-hook.js';
+import { runHook } from '../agents/hooks/run-hook.js';
 import { spoolCounts, spoolOf } from '../agents/hooks/spool.js';
 import { type Config, givenVariables, loadConfig, stateDirOf } from '../config/config.js';
 import { pausedFolder } from '../config/connected-projects.js';
@@ -123,10 +123,6 @@ export async function hook(name: string, { nats, within }: HookOptions = {}): Pr
     clearTimeout(timer);
     timer = setTimeout(giveUp, Math.max(0, leftMs()));
   };
-  const allowMore: HookPlace['allowMore'] = (what, late) => {
-    lateAnswer = late;
-    extendTo(what === 'start' ? usualMs(startMs, MOST_STARTS) : LONG_WITHIN_MS);
-  };
   if (withinMs === undefined)
     return give(
       `--within is ${JSON.stringify(within)}: use a whole number of milliseconds from ${LEAST_MS} to ${MOST_MS}`,
@@ -160,7 +156,10 @@ export async function hook(name: string, { nats, within }: HookOptions = {}): Pr
     directory,
     log,
     leftMs,
-    allowMore,
+    onLate(answer) {
+      lateAnswer = answer;
+    },
+    awaitTranscript: () => extendTo(LONG_WITHIN_MS),
     connect,
     person: (folder) => personName(server, folder),
     onRecorded: () => {

@@ -23,8 +23,10 @@ export interface HookPlace {
   readonly person: HookTools['person'];
   readonly log: (line: string) => void;
   readonly leftMs: () => number;
-  /** Allows more time where the machine is busy, or while a transcript is written; `late` makes the answer for when that is up. */
-  readonly allowMore: (what: 'start' | 'transcript', late?: (why: string) => string) => void;
+  /** Takes what makes the answer for when the time is up. */
+  readonly onLate: (answer: (why: string) => string) => void;
+  /** Allows more time while a transcript is written. */
+  readonly awaitTranscript: () => void;
   /** Called once the event is on the disk: from then on it is not lost. */
   readonly onRecorded: () => void;
 }
@@ -49,8 +51,8 @@ export async function runHook(
     noteShown(text, agentOf(name, call.conversation), hookState(place.stateDir, log));
     return written(call, client, text, log);
   };
-  if (isStart) place.allowMore('start', unreachable);
-  else if (call.event.moment === 'stop' && client.writesLate) place.allowMore('transcript');
+  if (isStart) place.onLate(unreachable);
+  else if (call.event.moment === 'stop' && client.writesLate) place.awaitTranscript();
   try {
     await recordRaw(place).catch((error) => log(`${codeOf(error)}: ${messageOf(error)}`));
     const given = { name, client, directory: place.directory, now: new Date().toISOString() };

@@ -141,7 +141,8 @@ export function hookPlace(
       return client;
     },
     log: (line: string) => lines.push(line),
-    allowMore: () => {},
+    onLate: () => {},
+    awaitTranscript: () => {},
     person: () => 'Ann',
   };
   return {
