@@ -151,13 +151,9 @@ class NatsEventLog<Event extends { readonly type: string }> implements EventLog<
     return (await ifExists(request, `asking for the stream of ${format.kind} ${key}`))?.created;
   }
 
-  #append(key: Token, append: Append): Promise<Appended> {
-    if (this.#streams.present(key)) return this.#appendToStream(key, append);
-    return this.#streams.ensure(key).then(() => this.#appendToStream(key, append));
-  }
-
   /** Callbacks instead of async functions, which would retain more per pending PubAck. */
-  #appendToStream(key: Token, append: Append): Promise<Appended> {
+  #append(key: Token, append: Append, isReady = this.#streams.present(key)): Promise<Appended> {
+    if (!isReady) return this.#streams.ensure(key).then(() => this.#append(key, append, true));
     const { expectedSequence } = append.options;
     if (expectedSequence !== undefined) this.#streams.reached(key, expectedSequence, 'read');
     const before = this.#streams.highest(key);
@@ -273,15 +269,12 @@ class NatsEventLog<Event extends { readonly type: string }> implements EventLog<
   }
 
   #publish(key: Token, append: Append): Promise<PubOutcome> {
-    const refreshing = append.generation === undefined ? undefined : this.#layout.lifecycle?.refreshed();
-    if (refreshing === undefined) return this.#publishNow(key, append);
-    return refreshing.then(() => this.#publishNow(key, append));
-  }
-
-  /** Checks the generation synchronously: an append that began before the session was forgotten is never stored after it. */
-  #publishNow(key: Token, { subject, body, generation, expectedOn, options }: Append): Promise<PubOutcome> {
+    const { subject, body, generation, expectedOn, options } = append;
     const { messageId, expectedSequence } = options;
     const { stream, lifecycle } = this.#layout;
+    const refreshing = generation === undefined ? undefined : lifecycle?.refreshed();
+    if (refreshing !== undefined) return refreshing.then(() => this.#publish(key, append));
+    // Nothing is awaited from here on: an append that began before the session was forgotten is never stored after it.
     if (generation !== undefined && lifecycle !== undefined && generationOf(lifecycle, key) !== generation)
       return Promise.reject(beingForgotten(key));
     return this.ports.publisher.publish(subject, body, {
