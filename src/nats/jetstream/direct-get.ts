@@ -72,12 +72,13 @@ export async function readStream(place: StreamPlace, filter: string, range: Stre
  * Reads a range that is usually empty or short, in a stream with many other messages: the first message is requested alone,
  * because for a batch the server counts pending messages, which may load old blocks.
  *
- * @throws as `readNext` and `readStream`; a missing stream is an error here
+ * @throws the client's errors: no answer, stream or permission; and as `readStream`
  */
 export async function readTail(place: StreamPlace, filter: string, range: StreamRange) {
   const { from, through = Number.MAX_SAFE_INTEGER, limit = Number.MAX_SAFE_INTEGER } = range;
   if (from > through) return [];
-  const first = await readNext(place, filter, from);
+  const wanted = JSON.stringify({ seq: from, next_by_subj: filter });
+  const first = await readOne(place, `$JS.API.DIRECT.GET.${place.stream}`, wanted);
   if (first === undefined || first.sequence > through) return [];
   const rest = { from: first.sequence + 1, through, limit: limit - 1 };
   return [first, ...(await readStream(place, filter, rest))];
@@ -110,15 +111,6 @@ const turns = new WeakMap<NatsConnection, Semaphore>();
 /** Returns the newest message on a subject, if any. Throws the client's errors: no answer, stream or permission. */
 export function readLast(place: StreamPlace, subject: string): Promise<StreamMessage | undefined> {
   return readOne(place, `$JS.API.DIRECT.GET.${place.stream}.${subject}`, '');
-}
-
-/**
- * Returns the first message of some subjects from a sequence on, or `undefined`. Unlike a batch, it makes the server count no
- * pending messages, which is slow among many others. Throws the client's errors: no answer, stream or permission.
- */
-export function readNext(place: StreamPlace, filter: string, from: number) {
-  const wanted = JSON.stringify({ seq: from, next_by_subj: filter });
-  return readOne(place, `$JS.API.DIRECT.GET.${place.stream}`, wanted);
 }
 
 async function readOne({ connection, stream, timeoutMs }: StreamPlace, request: string, wanted: string) {

@@ -1,6 +1,6 @@
 import { headers } from 'nats';
 import { describe, expect, it } from 'vitest';
-import { batchesOf, readNext, readStream } from '../../../src/nats/jetstream/direct-get.js';
+import { batchesOf, readStream, readTail } from '../../../src/nats/jetstream/direct-get.js';
 import { startNatsPorts } from '../../engine/ports/opened.js';
 import { ofFile } from '../../support/of-file.js';
 
@@ -82,13 +82,22 @@ describe('readStream', () => {
     expect(read).toBe(1500);
   });
 
-  it('readNext gives the first message of some subjects from a sequence on, or nothing', async () => {
-    const next = async (stream: string, filter: string, from: number) =>
-      (await readNext({ connection, stream, timeoutMs: 5000 }, filter, from))?.sequence;
-    expect(await next('S', 's.b', 1)).toBe(3);
-    expect(await next('S', 's.>', 2)).toBe(2);
-    expect(await next('S', 's.b', 4)).toBeUndefined();
-    expect(await next('EMPTY', 'empty.>', 1)).toBeUndefined();
+  it('readTail gives the messages of some subjects in a range, or nothing', async () => {
+    const tail = async (
+      stream: string,
+      filter: string,
+      range: { from: number; through?: number; limit?: number },
+    ) =>
+      (await readTail({ connection, stream, timeoutMs: 5000 }, filter, range)).map(
+        ({ sequence }) => sequence,
+      );
+    expect(await tail('S', 's.b', { from: 1 })).toEqual([3]);
+    expect(await tail('S', 's.>', { from: 2 })).toEqual([2, 3, 4]);
+    expect(await tail('S', 's.>', { from: 2, through: 3 })).toEqual([2, 3]);
+    expect(await tail('S', 's.>', { from: 2, limit: 1 })).toEqual([2]);
+    expect(await tail('S', 's.b', { from: 1, through: 2 })).toEqual([]);
+    expect(await tail('S', 's.b', { from: 4 })).toEqual([]);
+    expect(await tail('EMPTY', 'empty.>', { from: 1 })).toEqual([]);
   });
 
   it('readStream goes on when the server ends a batch early because of its size', async () => {
