@@ -25,9 +25,10 @@ const FOLLOWING_RULES = EXTRACTION_RULES.map((rule) =>
     ? { name: rule.name, extract: ({ facts }: AnyResult) => (facts ?? []) as RecordedFact[] }
     : rule,
 );
-const FOLLOWING = new RuleBasedFactExtractor({ rules: FOLLOWING_RULES });
+export const ALL_RULES = new RuleBasedFactExtractor({ rules: FOLLOWING_RULES });
 
-const STATING = new RuleBasedFactExtractor({
+/** Derives the facts among which are all statements, which costs less than all facts. */
+export const STATEMENT_RULES = new RuleBasedFactExtractor({
   rules: FOLLOWING_RULES.filter(({ name }) =>
     ['follow_up_actions', 'conventions', 'facts', 'suggestions', 'decisions', 'failed', 'questions'].includes(
       name,
@@ -35,17 +36,8 @@ const STATING = new RuleBasedFactExtractor({
   ),
 });
 
-/** Returns the stored facts and those derived from the outcome, without the ids of statements. */
-export function plainFacts(event: FactRecorded): readonly RecordedFact[] {
-  return factsBy(FOLLOWING, event);
-}
-
-/** Returns the facts among which are all statements, which costs less than all facts. */
-export function statingFacts(event: FactRecorded): readonly RecordedFact[] {
-  return factsBy(STATING, event);
-}
-
-function factsBy(rules: RuleBasedFactExtractor, { data }: FactRecorded): readonly RecordedFact[] {
+/** Returns the stored facts and those derived from the outcome by some rules, without the ids of statements. */
+export function factsBy(rules: RuleBasedFactExtractor, { data }: FactRecorded): readonly RecordedFact[] {
   const { dispatch, facts } = data;
   const { role, task, outcome } = dispatch;
   return data.facts_complete ? facts : extractedFrom(rules, role, task, outcome, facts).facts;
@@ -82,7 +74,7 @@ export function factsToStore(
     ) && factsAtMost(result) <= MOST;
   if (isPlain) return { facts: kept, omitted: 0, isComplete: false };
   const all = rules.extract({ role, result } as RoleResult, task);
-  const derived = extractedFrom(FOLLOWING, role, task, outcome, kept);
+  const derived = extractedFrom(ALL_RULES, role, task, outcome, kept);
   return isDeepStrictEqual(derived, all)
     ? { facts: kept, omitted: all.omitted, isComplete: false }
     : { ...all, isComplete: true };

@@ -5,7 +5,7 @@ import type { FactRecorded } from '../../contracts/session-events.js';
 import { clipText, quoted } from '../../shared/text.js';
 import { ANSWERED } from '../../shared/wire-words.js';
 import { type Assertion, type TakesBack, takesBack } from './contrast.js';
-import { plainFacts, statingFacts } from './event-facts.js';
+import { ALL_RULES, factsBy, STATEMENT_RULES } from './event-facts.js';
 import {
   factId,
   groupOf,
@@ -37,12 +37,12 @@ export function statementKind(fact: RecordedFact): StatementKind | undefined {
 }
 
 export function statementsOf(event: FactRecorded): readonly RecordedFact[] {
-  return statingFacts(event).filter((fact) => statementKind(fact) !== undefined);
+  return factsBy(STATEMENT_RULES, event).filter((fact) => statementKind(fact) !== undefined);
 }
 
 /** All facts of an event, each statement with its id. */
 export function factsOfEvent(event: FactRecorded): readonly RecordedFact[] {
-  const facts = plainFacts(event);
+  const facts = factsBy(ALL_RULES, event);
   const { refs } = event.data;
   if (refs === undefined) return facts;
   const used: Record<string, number> = {};
