@@ -18,7 +18,7 @@ export function checkedBy<Schema extends z.ZodType>(schema: Schema, value: unkno
 
 /** Parses a request in either spelling. Throws ThroughlineError `schema_invalid` naming each wrong or unknown field. */
 export function checkedRequest<Schema extends z.ZodType>(schema: Schema, request: unknown): z.output<Schema> {
-  return orThrow(readRequest(schema, request));
+  return orThrow(check(schema, named(schema, request), (path) => pathIn(request, path)));
 }
 
 /** Does the same without throwing. */
