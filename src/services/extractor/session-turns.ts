@@ -57,6 +57,7 @@ export async function processRoundRobin(
     beginNext();
   }
 
+  // Callbacks instead of async functions: thousands are in progress at a time.
   function beginNext(): void {
     while (isTurnLeft()) {
       const job = lanes.next();
@@ -67,7 +68,12 @@ export async function processRoundRobin(
       }
       begunThisTurn += 1;
       inWork += 1;
-      begin(job);
+      const fail = (error: unknown) => end(job, () => failed(job, error));
+      try {
+        work(job).then((outcome) => end(job, () => succeeded(job, outcome)), fail);
+      } catch (error) {
+        fail(error);
+      }
     }
   }
 
@@ -81,19 +87,6 @@ export async function processRoundRobin(
   function beginTurn(): void {
     begunThisTurn = 0;
     beginNext();
-  }
-
-  // Callbacks instead of async functions: thousands are in progress at a time.
-  function begin(job: Job): void {
-    const fail = (error: unknown) => end(job, () => failed(job, error));
-    let working: Promise<WorkOutcome>;
-    try {
-      working = work(job);
-    } catch (error) {
-      fail(error);
-      return;
-    }
-    working.then((outcome) => end(job, () => succeeded(job, outcome)), fail);
   }
 
   /** An error after the work is not a failure of it: an unsettled dispatch is redelivered, and counts once. */
