@@ -207,10 +207,10 @@ function findJson(text: string, clean: Cleaning): FoundJson {
   if (text === '') return refused('marker_missing', 'the body is empty', 'send one whole JSON object');
   // Raw text may begin with a brace too: only a body without markers must be JSON.
   const whole = /^[[{]/.test(text) ? parsed(text, clean) : undefined;
-  if (whole !== undefined) return withoutMarkers(text, whole, clean);
+  if (whole !== undefined && text.startsWith('{')) return whole;
   const begins = text.split(BEGIN).length - 1;
   const ends = text.split(END).length - 1;
-  if (begins + ends === 0) return withoutMarkers(text, undefined, clean);
+  if (whole !== undefined || begins + ends === 0) return withoutMarkers(text, whole, clean);
   const from = text.indexOf(BEGIN) + BEGIN.length;
   const to = ends === 0 ? text.length : text.indexOf(END);
   if (begins > 1 && begins === ends) return severalResults(begins, 'marker_missing');

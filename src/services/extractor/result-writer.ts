@@ -275,6 +275,8 @@ export class StatementWriter {
     append: (event: FactRecorded, amend: Amend) => Promise<Done>,
   ): Promise<Done> {
     const facts = statementsOf(event);
+    const previous = this.#turns.get(session);
+    if (facts.length === 0 && previous === undefined) return append(event, (same) => same);
     const { sequence } = event.data.dispatch;
     const written = (floor: number, known?: readonly SessionFact[]) => {
       if (facts.length === 0) return append(event, (same) => same);
@@ -282,12 +284,8 @@ export class StatementWriter {
       return append(amend(event), amend);
     };
     const floor = this.#floors.get(session);
-    const isSimple = facts.length === 0 || (floor !== undefined && !facts.some(mayEnd));
-    const previous = this.#turns.get(session);
-    const done =
-      isSimple && previous === undefined
-        ? written(floor ?? 0)
-        : this.#inTurn(session, facts, previous, written);
+    const isSimple = floor !== undefined && previous === undefined && !facts.some(mayEnd);
+    const done = isSimple ? written(floor) : this.#inTurn(session, facts, previous, written);
     if (facts.length > 0) this.#remember(session, done);
     return done;
   }
