@@ -35,14 +35,14 @@ export class ThroughlineClient {
   readonly #afterTimeoutMs: number;
   readonly #closing = new AbortController();
   /** Tasks, notes, inbox, iterations and the session itself: one method per tool. */
-  readonly tools = methodsOf<Tools>('tool', (subject, input) => this.#send(subject, input));
+  readonly tools = methodsOf<Tools>('tool', (subject, input) => this.send(subject, input));
   /** The plan of a session: `runs.init` makes the session follow a `tasks.md`, `runs.status` returns the progress. */
-  readonly runs = methodsOf<RunMethods>('run', (subject, input) => this.#send(subject, input));
+  readonly runs = methodsOf<RunMethods>('run', (subject, input) => this.send(subject, input));
   /** Traces of intents: append entries, read the compacted history, find an entry. */
-  readonly traces = methodsOf<TraceMethods>('trace', (subject, input) => this.#send(subject, input));
+  readonly traces = methodsOf<TraceMethods>('trace', (subject, input) => this.send(subject, input));
   /** Learnings and proposals of a project: one method per request. */
-  readonly learnings = methodsOf<Learnings>('learning', (subject, input) => this.#send(subject, input));
-  readonly proposals = methodsOf<Proposals>('proposal', (subject, input) => this.#send(subject, input));
+  readonly learnings = methodsOf<Learnings>('learning', (subject, input) => this.send(subject, input));
+  readonly proposals = methodsOf<Proposals>('proposal', (subject, input) => this.send(subject, input));
 
   constructor(transport: ClientTransport, options: ClientOptions = {}) {
     this.#transport = transport;
@@ -96,7 +96,7 @@ export class ThroughlineClient {
   /** Requests the next prompt. The reply has the kind of the request. */
   async compile<Request extends CompileRequestInput>(request: Request): Promise<CompileReplyTo<Request>> {
     const waiting = request.after === undefined ? {} : { afterTimeoutMs: this.#afterTimeoutMs };
-    return this.#send('prompt.compile', { ...waiting, ...request });
+    return (await this.send('prompt.compile', { ...waiting, ...request })) as CompileReplyTo<Request>;
   }
 
   /**
@@ -116,26 +116,22 @@ export class ThroughlineClient {
   }
 
   /** Sends a request by its name, with unchecked input; the other methods are typed. */
-  send<Name extends RequestName>(name: Name, input: object): Promise<ReplyTo<Name>> {
-    return this.#send(name, input);
+  async send<Name extends RequestName>(name: Name, input: object): Promise<ReplyTo<Name>> {
+    try {
+      // Services of the same version answer as the schema says, and others are refused.
+      return (await this.request(scopedRequest(name, input), input)) as ReplyTo<Name>;
+    } catch (error) {
+      // A user who is limited to a session has its own project, and may not have the service read a file.
+      const { project, tasksPath, ...ofSession } = input as Partial<Record<string, unknown>>;
+      const isWide = project !== undefined || (tasksPath !== undefined && 'tasksText' in ofSession);
+      if (codeOf(error) !== 'permission_denied' || !isWide || !('session' in input)) throw error;
+      return this.send(name, ofSession);
+    }
   }
 
   /** Sends any request to a service, for requests that this version has no method for. */
   request(subject: string, body: object): Promise<unknown> {
     return this.#transport.request(subject, body, this.#timeoutMs);
-  }
-
-  /** The reply has the type that its schema gives: services of the same version answer so, and others are refused. */
-  async #send<Reply>(subject: string, body: object): Promise<Reply> {
-    try {
-      return (await this.request(scopedRequest(subject, body), body)) as Reply;
-    } catch (error) {
-      // A user who is limited to a session has its own project, and may not have the service read a file.
-      const { project, tasksPath, ...ofSession } = body as Partial<Record<string, unknown>>;
-      const isWide = project !== undefined || (tasksPath !== undefined && 'tasksText' in ofSession);
-      if (codeOf(error) !== 'permission_denied' || !isWide || !('session' in body)) throw error;
-      return this.#send(subject, ofSession);
-    }
   }
 
   /** Stops publishing results that wait for a PubAck. */
