@@ -87,9 +87,17 @@ async function compile(
   options: PromptCompilerOptions,
 ): Promise<Compiled> {
   const { reader, tracker } = options;
-  let loaded = await loadFor(session, request, options);
+  const { asOf, after } = request;
+  let loaded: LoadedSession;
+  if (asOf !== undefined) loaded = await reader.loadAsOf(session, asOf);
+  else if (after === undefined) loaded = await reader.load(session);
+  else {
+    const timeoutMs = Math.min(options.afterTimeoutMs, request.afterTimeoutMs ?? Number.POSITIVE_INFINITY);
+    loaded = await caughtUp(options, session, after, timeoutMs);
+    requireUsable(loaded.folded.state, after);
+  }
   let refreshed: Refreshed = { outcome: 'unchanged' };
-  if (request.asOf === undefined) {
+  if (asOf === undefined) {
     refreshed = await tracker.refresh(session, loaded.folded.state);
     if (refreshed.outcome === 'rebuilt') {
       const { replayed } = loaded;
@@ -122,23 +130,8 @@ async function compile(
 
 const MAX_REASON = 300;
 
-function loadFor(
-  session: Token,
-  request: CompileRequest,
-  options: PromptCompilerOptions,
-): Promise<LoadedSession> {
-  const { reader, log, waiters } = options;
-  if (request.asOf !== undefined) return reader.loadAsOf(session, request.asOf);
-  if (request.after === undefined) return reader.load(session);
-  const timeoutMs = Math.min(options.afterTimeoutMs, request.afterTimeoutMs ?? Number.POSITIVE_INFINITY);
-  return caughtUp({ reader, log, waiters }, session, request.after, timeoutMs).then((loaded) => {
-    requireUsable(loaded.folded.state, request.after);
-    return loaded;
-  });
-}
-
 /** Throws ThroughlineError `dispatch_rejected` for a rejected dispatch, as long as the session remembers it. */
-function requireUsable(state: SessionState, dispatch: number | undefined): void {
+function requireUsable(state: SessionState, dispatch: number): void {
   const rejection = rejectionsOf(state).find(({ sequence }) => sequence === dispatch);
   if (rejection === undefined) return;
   const { sequence, task, error } = rejection;
