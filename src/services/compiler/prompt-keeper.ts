@@ -54,7 +54,12 @@ export class PromptKeeper {
       this.#waiting.shift();
       this.#dropped += 1;
     }
-    this.#timer ??= setTimeout(() => this.#next(), everyMs).unref();
+    this.#timer ??= setTimeout(() => {
+      this.#round = this.#write().then(() => {
+        if (this.#waiting.length > 0) this.#timer?.refresh();
+        else this.#timer = undefined;
+      });
+    }, everyMs).unref();
   }
 
   async stop(): Promise<void> {
@@ -62,13 +67,6 @@ export class PromptKeeper {
     await this.#round;
     while (this.#waiting.length > 0 && this.#writes) await this.#write();
     clearTimeout(this.#timer);
-  }
-
-  #next(): void {
-    const { everyMs = EVERY_MS } = this.#options;
-    this.#round = this.#write().then(() => {
-      this.#timer = this.#waiting.length > 0 ? setTimeout(() => this.#next(), everyMs).unref() : undefined;
-    });
   }
 
   /** Writes one batch. What cannot be stored is dropped: newer prompts matter more than retries. */
