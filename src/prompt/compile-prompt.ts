@@ -148,8 +148,8 @@ function compileKind<Request extends CompileRequest, Section extends string, Own
   const draft = kind.draft({ state, request, learnings, demands: trace.demands, common, command });
   const sections = { ...common, ...draft.sections } as Sections<Section | CommonSection>;
   const notes = onceFor((shown: Shown<NoteSection>) => notesPart(memory, shown, at));
-  const leftOut = (shown: Shown<Section | CommonSection>) =>
-    leftOutLine([
+  const partsOf = onceFor((shown: Shown<Section | CommonSection>) => {
+    const leftOut = leftOutLine([
       ...draft.lists.map((list) => ({
         name: list.name,
         command: list.command,
@@ -167,15 +167,14 @@ function compileKind<Request extends CompileRequest, Section extends string, Own
       notesLeftOut({ ...memory, sections }, shown, at),
       ...trace.leftOut(shown.compacted, shown.recent),
     ]);
-  const partsOf = onceFor((shown: Shown<Section | CommonSection>) =>
-    draft.parts(shown, {
+    return draft.parts(shown, {
       compacted: { section: 'compacted', text: trace.written(shown.compacted), message: 'system' },
       learnings: learningsPart(learnings, shown.learnings, isStart),
       notes: notes(shown),
       recent: trace.recentPart(shown.recent),
-      leftOut: { section: 'left_out', text: leftOut(shown) },
-    }),
-  );
+      leftOut: { section: 'left_out', text: leftOut },
+    });
+  });
   const { shown, prompt, report } = fillPrompt<Section | CommonSection>(
     {
       sections,
