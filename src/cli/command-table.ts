@@ -125,19 +125,13 @@ const TABLE: Readonly<Record<Group, Readonly<Record<string, Row>>>> = {
 export const COMMANDS: readonly CommandEntry[] = Object.entries(TABLE).flatMap(([group, rows]) =>
   Object.entries(rows).map(([usage, [summary, module]]) => {
     const [name = ''] = usage.split(/ (?=[[<])/, 1);
-    const load = async () => adderIn(await module(), name);
+    // Its module exports what adds it, as `natsServerCommand` for `admin nats-server`.
+    const last = name.slice(name.lastIndexOf(' ') + 1);
+    const word = last.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+    const load = async () => Reflect.get(await module(), `${word}Command`);
     return { name, group: group as Group, takes: usage.slice(name.length + 1), summary, load };
   }),
 );
-
-/** Returns what adds a command: its module exports it, as `natsServerCommand` for `admin nats-server`. */
-function adderIn(module: object, name: string) {
-  const word = name
-    .split(' ')
-    .at(-1)
-    ?.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
-  return Object.entries(module).find(([exported]) => exported === `${word}Command`)?.[1];
-}
 
 export function commandAt(program: Command, words: readonly string[]) {
   let command = program;

@@ -64,12 +64,15 @@ function stamped(before: Task, { status_at: _, ...after }: Task, at: string, set
 }
 
 export function evolveTasks(board: TaskBoard, event: TaskEvent): void {
+  const { tasks, deleted } = board;
+  const { task: id } = event.data;
   if (event.type === 'task.added') {
-    add(board, event);
+    const { content, status, priority, depends_on, by, iteration } = event.data;
+    const words = { content, ...defined({ by }), status, priority, depends_on };
+    tasks.set(id, { id, ...words, created_at: event.at, updated_at: event.at, iteration });
+    board.lastNumber = Math.max(board.lastNumber, numberOf(id));
     return;
   }
-  const { task: id } = event.data;
-  const { tasks, deleted } = board;
   const isUndone = event.type === 'task.deleted' && event.data.undo === true;
   const task = (isUndone ? deleted : tasks).get(id);
   if (task === undefined && isBoardId(id)) return;
@@ -85,7 +88,7 @@ export function evolveTasks(board: TaskBoard, event: TaskEvent): void {
       tasks.set(other.id, other);
     }
   } else if (event.type !== 'task.deleted' && task !== undefined)
-    board.tasks.set(id, stamped(task, changed(task, event), event.at, SETS_STATUS.has(event.type)));
+    tasks.set(id, stamped(task, changed(task, event), event.at, SETS_STATUS.has(event.type)));
 }
 
 /** Makes claimed tasks of iterations up to `iteration` pending again; results newer than the claim still move them. */
@@ -154,13 +157,6 @@ function freeTask(board: TaskBoard, id: string, at: string): void {
   unclaim(board, id);
   const task = board.tasks.get(id);
   if (task !== undefined) board.tasks.set(id, stamped(task, released(task), at, false));
-}
-
-function add(board: TaskBoard, { at, data }: EventOf<'task.added'>): void {
-  const { task: id, content, status, priority, depends_on, by, iteration } = data;
-  const words = { content, ...defined({ by }), status, priority, depends_on };
-  board.tasks.set(id, { id, ...words, created_at: at, updated_at: at, iteration });
-  board.lastNumber = Math.max(board.lastNumber, numberOf(id));
 }
 
 function changed(task: Task, event: Exclude<TaskEvent, EventOf<'task.added' | 'task.deleted'>>): Task {
