@@ -11,20 +11,25 @@ import type {
   LearningsReport,
   PromptLine,
 } from '../contracts/replies/compile-reply.js';
-import type { RankedFact, SessionFact, WeighedFact } from '../memory/facts/fact-types.js';
+import {
+  type RankedFact,
+  SESSION_CONTEXT_HEADER,
+  type SessionFact,
+  type WeighedFact,
+} from '../memory/facts/fact-types.js';
 import { formatRelevantLearnings, type LearningsInPrompt } from '../memory/learnings/learnings-state.js';
 import type { LikelyFile } from '../memory/search/likely-files.js';
 import type { SessionState } from '../memory/session/session-state.js';
 import { DEFAULT_SUMMARY_TOKENS } from '../memory/traces/trace-summary.js';
 import { defined } from '../shared/collections.js';
 import { recordOf } from '../shared/text.js';
-import type { Sections, Shown, ShownItem, Stretch } from './fill-prompt.js';
+import { isShortened, type Sections, type Shown, type ShownItem, type Stretch } from './fill-prompt.js';
 import {
   type CappedMemory,
   CONSIDERED,
+  NOTE_SECTIONS,
   type NoteSection,
   type NotesAt,
-  noteLines,
   type SessionMemory,
 } from './session-notes.js';
 
@@ -141,8 +146,43 @@ export function promptOverflow(what: string, tokens: number, room: number): Thro
   );
 }
 
-export function notesPart(memory: CappedMemory, shown: Shown<NoteSection>, at: NotesAt): PromptPart {
-  const lines = noteLines(memory, shown, at);
+/** Titles of the sections, and the options of `throughline facts` that list their candidates. */
+const NOTES: Readonly<Record<NoteSection, { readonly title: string; readonly listed: string }>> = {
+  findings: { title: 'Open findings', listed: '--relation must_fix issue' },
+  files: { title: 'Likely files', listed: '--relation modified_by' },
+  perhaps: { title: 'Perhaps', listed: '--relation modified_by' },
+  work: { title: 'Related work', listed: '--relation summary review_summary observed' },
+  decisions: { title: 'Decisions and conventions', listed: '' },
+  failed: { title: 'Tried and failed', listed: '--relation failed' },
+  tests: { title: 'Failing tests', listed: '--relation test_result' },
+  requirements: { title: 'Left to do by other tasks', listed: '--relation requires blocked_by' },
+  facts: { title: 'Also known', listed: '' },
+};
+
+/** Renders the notes; empty if nothing is shown. */
+export function notesPart(
+  memory: CappedMemory,
+  shown: Shown<NoteSection>,
+  { session, binary, task, intro }: NotesAt,
+): PromptPart {
+  const lines: { text: string; section?: NoteSection; index?: number }[] = [];
+  for (const section of NOTE_SECTIONS) {
+    const { title, listed } = NOTES[section];
+    const [items, some] = [memory.sections[section], shown[section]];
+    if (some.length === 0) continue;
+    if (section !== 'perhaps') {
+      const command = `${binary} facts ${session}${listed === '' ? '' : ` ${listed}`}`;
+      const total = section === 'findings' ? memory.findings : (memory.totals[section] ?? items.length);
+      const isWhole = !isShortened(items, some) && total <= items.length;
+      const rest = isWhole ? '' : ` (${some.length} of ${total}; all: \`${command}\`)`;
+      const isOthers = section === 'findings' && task !== undefined;
+      const whose = isOthers ? ' of other tasks, not yours unless you touch their files' : '';
+      lines.push({ text: `${title}${whose}${rest}:`, section });
+    }
+    lines.push(...some.map(({ text, index }) => ({ text, section, index })));
+  }
+  const head = [SESSION_CONTEXT_HEADER, ...(intro === undefined ? [] : [intro])];
+  if (lines.length > 0) lines.unshift(...head.map((text) => ({ text })));
   return {
     section: 'notes',
     text: lines.map(({ text }) => text).join('\n'),

@@ -8,7 +8,6 @@ import {
   isBare,
   type RankedFact,
   rankOf,
-  SESSION_CONTEXT_HEADER,
   type SessionFact,
   type WeighedFact,
   workOf,
@@ -22,11 +21,9 @@ import { factsOf, ledgersOf, pastOf, type SessionState } from '../memory/session
 import { counted, quoted, recordOf } from '../shared/text.js';
 import {
   type Item,
-  isShortened,
   type Listed,
   type Sections,
   type Shown,
-  type ShownItem,
   type Stretch,
   wholeItems,
 } from './fill-prompt.js';
@@ -46,19 +43,6 @@ export const NOTE_SECTIONS = [
   'requirements',
 ] as const;
 export type NoteSection = (typeof NOTE_SECTIONS)[number];
-
-/** Titles of the sections, and the options of `throughline facts` that list their candidates. */
-const NOTES: Readonly<Record<NoteSection, { readonly title: string; readonly listed: string }>> = {
-  findings: { title: 'Open findings', listed: '--relation must_fix issue' },
-  files: { title: 'Likely files', listed: '--relation modified_by' },
-  perhaps: { title: 'Perhaps', listed: '--relation modified_by' },
-  work: { title: 'Related work', listed: '--relation summary review_summary observed' },
-  decisions: { title: 'Decisions and conventions', listed: '' },
-  failed: { title: 'Tried and failed', listed: '--relation failed' },
-  tests: { title: 'Failing tests', listed: '--relation test_result' },
-  requirements: { title: 'Left to do by other tasks', listed: '--relation requires blocked_by' },
-  facts: { title: 'Also known', listed: '' },
-};
 
 const SECTION_OF = {
   findings: 'findings',
@@ -419,39 +403,6 @@ export interface NotesAt {
   readonly task?: string;
   /** Introduces the notes, if no other part does. */
   readonly intro?: string;
-}
-
-interface NoteLine {
-  readonly text: string;
-  readonly section?: NoteSection;
-  readonly index?: number;
-}
-
-/** Renders the notes line by line; empty if nothing is shown. */
-export function noteLines(
-  memory: CappedMemory,
-  shown: Shown<NoteSection>,
-  { session, binary, task, intro }: NotesAt,
-): NoteLine[] {
-  const { sections, totals } = memory;
-  const linesOf = (section: NoteSection, items: readonly ShownItem[]) =>
-    items.map(({ text, index }): NoteLine => ({ text, section, index }));
-  const lines = NOTE_SECTIONS.flatMap((name): NoteLine[] => {
-    const { title, listed } = NOTES[name];
-    const [items, some] = [sections[name], shown[name]];
-    if (some.length === 0) return [];
-    if (name === 'perhaps') return linesOf(name, some);
-    const command = `${binary} facts ${session}${listed === '' ? '' : ` ${listed}`}`;
-    const total = name === 'findings' ? memory.findings : (totals[name] ?? items.length);
-    const isWhole = !isShortened(items, some) && total <= items.length;
-    const rest = isWhole ? '' : ` (${some.length} of ${total}; all: \`${command}\`)`;
-    const isOthers = name === 'findings' && task !== undefined;
-    const whose = isOthers ? ' of other tasks, not yours unless you touch their files' : '';
-    return [{ text: `${title}${whose}${rest}:`, section: name }, ...linesOf(name, some)];
-  });
-  if (lines.length === 0) return [];
-  const head = [SESSION_CONTEXT_HEADER, ...(intro === undefined ? [] : [intro])];
-  return [...head.map((text) => ({ text })), ...lines];
 }
 
 /** Describes sections of which nothing is shown; the others have their own notes. */
