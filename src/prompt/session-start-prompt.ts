@@ -320,7 +320,7 @@ function lastItem(state: SessionState, { summary, facts }: PastResult, context: 
     ...(isSentBack(ledger) ? ['sent back'] : ledger?.last.verdict === 'failed' ? ['failed'] : []),
   ];
   const what = clipSummary(object, MAX_LINE);
-  const where = files.length === 0 ? '' : `: ${named(files, FILES_NAMED)}`;
+  const where = files.length === 0 ? '' : ` | Files: ${named(files, FILES_NAMED)}`;
   const end = `${marks.length === 0 ? '' : ` (${quoted(marks.join(', '))})`}${referenceOf(summary, context)}`;
   // Quoted as a whole: two harmless parts may combine into a forged reference.
   const whole = quoted(`${where === '' || what.endsWith('...') ? what : withoutEnd(what)}${where}`);

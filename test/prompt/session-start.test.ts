@@ -135,9 +135,9 @@ describe('a session start', () => {
       // The next turn of the same conversation leaves it open.
       'Open: A semicolon? · npm test fails [1 Jan] · Publish it',
       '',
-      'Last: Package made private: package.json [claude, 1 Jan]',
+      'Last: Package made private | Files: package.json [claude, 1 Jan]',
       'Before: Parser done [task:7, 1 Jan]',
-      'Before: A spike: package.json [on feat-x, claude, 1 Jan]',
+      'Before: A spike | Files: package.json [on feat-x, claude, 1 Jan]',
     ]);
   });
 
