@@ -91,21 +91,22 @@ async function temporaryServer({ config }: Cli, shutdown: Shutdown): Promise<Ser
 }
 
 async function tell(client: ThroughlineClient, session: string, stop: AbortSignal, json = false) {
-  const [fix, sum] = CART.inCents;
-  const result = {
-    task_id: CART.id,
-    status: 'completed',
-    summary: `Cart added up: ${fix}`,
-    tests: [{ command: 'npm test', passed: sum === CART.expected }],
-    facts: [LEARNED],
+  // A result counts once in its session, however often the command runs.
+  const published = async (
+    { id, expected, inCents: [code, result] }: Task,
+    what: string,
+    facts: object[],
+  ) => {
+    const tests = [{ command: 'npm test', passed: result === expected }];
+    const body = { task_id: id, status: 'completed', summary: `${what}: ${code}`, tests, facts };
+    const messageId = `${session}:demo:${id}`;
+    return (await client.publishText(session, 'implementer', JSON.stringify(body), { messageId })).sequence;
   };
-  // Counts once in its session, however often the command runs.
-  const messageId = `${session}:demo:${CART.id}`;
-  const body = JSON.stringify(result);
-  const { sequence: after } = await client.publishText(session, 'implementer', body, { messageId });
+  const after = await published(CART, 'Cart added up', [LEARNED]);
   const request = { session, taskId: ORDER.id, taskPrompt: ORDER.text, after };
   const { prompt, tokenEstimate } = await client.compile(request);
-  const start = await client.compile({ kind: 'session-start', session, after });
+  const done = await published(ORDER, 'Price of an order given', []);
+  const start = await client.compile({ kind: 'session-start', session, after: done });
   const [without, withIt] = [writtenBy(ORDER, ORDER.text), writtenBy(ORDER, prompt)];
   stop.throwIfAborted();
   if (json)

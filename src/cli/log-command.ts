@@ -9,7 +9,7 @@ import { defined } from '../shared/collections.js';
 import { counted, quoted, quotedLines } from '../shared/text.js';
 import type { Command, Flags, Texts } from './cli-command.js';
 import { type Cli, cliOf, note, out, withClient } from './command-context.js';
-import { followLog, refusedAll } from './log-follow.js';
+import { followLog } from './log-follow.js';
 import { wholeNumber } from './option-parsers.js';
 import { allPages, nextPageCommand, noteNextPage } from './output.js';
 import { addFields, printTable, shapeOf } from './request-command.js';
@@ -17,6 +17,7 @@ import {
   noteIfEmpty,
   noteProject,
   onSession,
+  refusedAll,
   requireEvents,
   sessionIfAny,
   usualSession,

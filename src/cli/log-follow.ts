@@ -1,4 +1,4 @@
-import { codeOf, messageOf, ThroughlineError } from '../contracts/errors.js';
+import { codeOf, messageOf } from '../contracts/errors.js';
 import { projectOf, type Token, token } from '../contracts/names.js';
 import type { TimelineEntry, TimelineKind } from '../contracts/result-requests.js';
 import { Shutdown } from '../engine/runtime/shutdown.js';
@@ -15,7 +15,7 @@ import { TimelineTail } from '../sdk/watch-session.js';
 import type { Flags, Texts } from './cli-command.js';
 import { type Cli, coloured, note, out } from './command-context.js';
 import { allPages } from './output.js';
-import { noteProject } from './session-argument.js';
+import { noteProject, refusedAll } from './session-argument.js';
 import { coloursOf, timelineLine } from './show-reply.js';
 import { runUntilSignal } from './signals.js';
 
@@ -159,11 +159,4 @@ async function followAll(
       for (const tail of tails.values()) void tail.then((found) => found?.close());
     },
   };
-}
-
-/** Throws the error of a list of all sessions. @throws ThroughlineError `permission_denied`, with the way of a bound user */
-export function refusedAll(error: unknown): never {
-  if (codeOf(error) !== 'permission_denied') throw error;
-  const message = `${messageOf(error)}; a user who is bound to sessions gives --session`;
-  throw new ThroughlineError('permission_denied', message);
 }

@@ -102,9 +102,9 @@ export async function secretAnswer(question: string): Promise<string> {
   const { text } = await import('node:stream/consumers');
   if (!canAsk()) return (await text(process.stdin)).trim();
   const { createInterface } = await import('node:readline');
-  process.stderr.write(question);
-  // A terminal without an output echoes nothing.
+  // A terminal without an output echoes nothing, nor what was typed ahead.
   const lines = createInterface({ input: process.stdin, terminal: true });
+  process.stderr.write(question);
   return new Promise((resolve, reject) => {
     lines.once('line', (line) => {
       resolve(line.trim());

@@ -1,6 +1,6 @@
 import { hasProjectFile, openOwnSession } from '../agents/agent-session.js';
 import type { Config } from '../config/config.js';
-import { codeOf, messageOf, noSuchSession, usageError } from '../contracts/errors.js';
+import { codeOf, messageOf, noSuchSession, ThroughlineError, usageError } from '../contracts/errors.js';
 import { projectOf, type Token, token } from '../contracts/names.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { onceForEach } from '../shared/collections.js';
@@ -53,7 +53,7 @@ export async function usualSession(cli: Cli, command: Command, asArgument = true
   const named = sessionIfAny(cli, command, asArgument);
   if (named !== undefined) return named;
   const { sessions, total } = await withClient(cli, ({ tools }) =>
-    tools.sessionList({ brief: true, limit: NAMED }),
+    tools.sessionList({ brief: true, limit: NAMED }).catch(refusedAll),
   );
   const [only] = sessions;
   if (only !== undefined && total === 1) return token(only.session, 'session');
@@ -61,6 +61,13 @@ export async function usualSession(cli: Cli, command: Command, asArgument = true
   const more = total > sessions.length ? ` and ${total - sessions.length} more` : '';
   const there = total === 0 ? 'there is none yet' : `there are ${names}${more}`;
   throw usageError(`no session is named: give --session NAME, or set THROUGHLINE_SESSION; ${there}`);
+}
+
+/** Throws the error of a list of all sessions. @throws ThroughlineError `permission_denied`, with the way of a bound user */
+export function refusedAll(error: unknown): never {
+  if (codeOf(error) !== 'permission_denied') throw error;
+  const message = `${messageOf(error)}; a user who is bound to sessions gives --session`;
+  throw new ThroughlineError('permission_denied', message);
 }
 
 const NAMED = 5;

@@ -3,6 +3,7 @@ import { EXPLAINED } from '../contracts/kinds.js';
 import type { Token } from '../contracts/names.js';
 import type { PromptTrace } from '../contracts/prompt-requests.js';
 import type { CompileReply } from '../contracts/replies/compile-reply.js';
+import { isOfCommand } from '../memory/facts/fact-types.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { hashOf } from '../shared/hash.js';
 import { visible } from '../shared/terminal-text.js';
@@ -98,7 +99,7 @@ function originLines({ prompt, lines = [] }: CompileReply, pc: Colors, given?: s
 
 /** No result says a note or an answer: its id begins with N. */
 function sourceOf(id: string, dispatch: number | undefined): string | undefined {
-  return dispatch === undefined || id.startsWith('N') ? undefined : resultName(dispatch);
+  return dispatch === undefined || isOfCommand(id) ? undefined : resultName(dispatch);
 }
 
 /** The facts and files that were considered and are not in the prompt: why each was left out, and what spoke for it. */

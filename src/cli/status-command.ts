@@ -154,7 +154,9 @@ async function installation(cli: Cli, json: boolean): Promise<Shown> {
       .list({ ...projectIn(cli, {}), status: 'pending', limit: 1 })
       .catch(() => undefined),
   })).catch((error: unknown) => {
-    if (codeOf(error) !== 'permission_denied') throw error;
+    // One who may not listen for replies can do nothing.
+    const isOfList = error instanceof ThroughlineError && error.details?.operation === 'publish';
+    if (codeOf(error) !== 'permission_denied' || !isOfList) throw error;
   });
   if (known === undefined)
     return {

@@ -14,7 +14,13 @@ import {
 } from '../config/user-server.js';
 import { ThroughlineError, usageError } from '../contracts/errors.js';
 import { token } from '../contracts/names.js';
-import { type JoinedServer, newUserKey, shownAddress } from '../nats/connection/nats-access.js';
+import {
+  type JoinedServer,
+  type NatsAccess,
+  newUserKey,
+  shownAddress,
+  userOf,
+} from '../nats/connection/nats-access.js';
 import { reloadAccess } from '../nats/server/server-process.js';
 import { keptToken, serverOnStore } from '../nats/server/server-store.js';
 import {
@@ -168,7 +174,11 @@ function memberOf(members: Members, name: string): Member {
 }
 
 async function authority({ ca }: Texts<'ca'>): Promise<string | undefined> {
-  return ca && (await readNamed(ca, `--ca ${ca}`)).toString('utf8');
+  const pem = ca && (await readNamed(ca, `--ca ${ca}`)).toString('utf8');
+  // It is handed on.
+  if (pem?.includes('PRIVATE KEY') || pem?.includes('CERTIFICATE') === false)
+    throw usageError(`--ca ${ca} is no certificate: name the file of the authority, in PEM, without a key`);
+  return pem;
 }
 
 function addMembers(team: Command): void {
@@ -232,6 +242,10 @@ function addJoining(team: Command): void {
     .examples('throughline team join nats://127.0.0.1:4222', 'throughline team join < invitation')
     .action(async (url: string | undefined, options: JoinOptions, command: Command) => {
       const cli = cliOf(command);
+      if (url?.startsWith('tli_'))
+        throw usageError(
+          'this is an invitation, which other users here could read: ask for a new one, and paste it when asked',
+        );
       const stateDir = stateDirOf(cli.config.env);
       const trial = join(stateDir, 'team-trial');
       const proven = async (joining: Joining) => {
@@ -257,8 +271,8 @@ function addJoining(team: Command): void {
     .command('leave')
     .description('Uses your own server again, or the usual one after --project.')
     .examples('throughline team leave')
-    .action((_: object, command: Command) => {
-      const stateDir = stateDirOf(cliOf(command).config.env);
+    .action(() => {
+      const stateDir = stateDirOf();
       const url = leaveTeam(stateDir, process.cwd());
       removeStarts(stateDir);
       out(url === undefined ? 'no team was joined' : `throughline team left ${shownAddress(url)}`);
@@ -274,11 +288,11 @@ async function joining(
 ): Promise<Joining> {
   const ca = await authority(options);
   if (url !== undefined && (creds ?? user) !== undefined) {
-    const access =
+    const access: NatsAccess =
       user === undefined
         ? { creds: resolve(creds ?? '') }
         : { user, password: await secretAnswer(`Password of ${user}: `) };
-    return proven({ url, as: user ?? basename(creds ?? ''), ca, access });
+    return proven({ url, as: user ?? userOf(access) ?? basename(creds ?? ''), ca, access });
   }
   let fault: unknown;
   try {

@@ -61,7 +61,7 @@ export function workCommand(program: Command): void {
     .examples(
       `throughline work --plan specs/parser/tasks.md --implementer 'claude -p --permission-mode acceptEdits' --reviewer 'codex exec -' --tick`,
       `throughline work --implementer 'codex exec --sandbox workspace-write -' --check 'npm test' --env OPENAI_API_KEY`,
-      `throughline work --session parser --implementer 'gemini --yolo -p' --reviewer 'claude -p' --env GEMINI_API_KEY`,
+      `throughline work --session parser --implementer 'gemini --yolo --skip-trust' --reviewer 'claude -p' --env GEMINI_API_KEY`,
     )
     .action(async (options: WorkOptions, command: Command) => {
       const cli = cliOf(command);

@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
+import { ThroughlineError } from '../contracts/errors.js';
 import {
   makePrivateFolder,
   projectStateDir,
@@ -10,7 +11,7 @@ import {
 import type { JoinedServer, NatsAccess, NatsAddress } from '../nats/connection/nats-access.js';
 import { type ProvenServer, serverOnStore, storeId } from '../nats/server/server-store.js';
 import { defined } from '../shared/collections.js';
-import { withoutCredentials } from '../shared/text.js';
+import { ifPossible, isObject, jsonOf, withoutCredentials } from '../shared/text.js';
 import { commonFolder, gitAbove } from './git-repository.js';
 
 /**
@@ -111,8 +112,14 @@ function joinedTeam(stateDir: string, directory?: string): Joined | undefined {
 function joinedIn(folder: string): JoinedServer | undefined {
   const text = textOrNone(join(folder, TEAM_FILE), MAX_BYTES).trim();
   if (text === '') return undefined;
-  // Before there were members, it was a URL alone.
-  return text.startsWith('{') ? JSON.parse(text) : { url: text, access: {} };
+  const joined = jsonOf(text);
+  if (isJoined(joined)) return joined;
+  const fix = '"throughline team leave" removes it, then join again';
+  throw new ThroughlineError('config_invalid', `${join(folder, TEAM_FILE)} is damaged: ${fix}`);
+}
+
+function isJoined(value: unknown): value is JoinedServer {
+  return isObject(value) && typeof value.url === 'string' && isObject(value.access);
 }
 
 /** A user joins with this; a server that asks for nothing needs only the URL. */
@@ -140,8 +147,10 @@ export function joinTeam(folder: string, { url, as, by, seed, ca, access }: Join
 
 /** Returns the URL of the team's server that was left; `undefined` if none was joined. */
 export function leaveTeam(stateDir: string, directory?: string): string | undefined {
-  const team = joinedTeam(stateDir, directory);
-  const folder = directory && team?.isOfProject ? projectTeamDir(stateDir, directory) : stateDir;
+  const ofProject = directory && projectTeamDir(stateDir, directory);
+  const folder = ofProject && textOrNone(join(ofProject, TEAM_FILE), MAX_BYTES) !== '' ? ofProject : stateDir;
+  // A damaged file is removed, too.
+  const team = ifPossible(() => joinedIn(folder));
   for (const name of [TEAM_FILE, KEY_FILE, CA_FILE]) rmSync(join(folder, name), { force: true });
   return team?.url;
 }

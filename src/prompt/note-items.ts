@@ -190,7 +190,7 @@ export function referenceOf(fact: SessionFact, context: NoteContext, isBrief = f
   const where =
     scope === undefined ? [] : [quoted(Object.values(scope).flat().join(' ')).replace(/[[\]]/g, '')];
   if (isBrief && ref !== undefined)
-    return ` [${[ref, ...(fact.by === undefined ? [] : speaker(fact)), ...where, ...on, end].join(', ')}]`;
+    return ` [${[ref, ...((fact.by ?? fact.answer?.by) === undefined ? [] : speaker(fact)), ...where, ...on, end].join(', ')}]`;
   // What it replaced is said, so that nobody goes back to it unknowingly.
   const instead = before && ` (replaces: ${clipText(quoted(before.object), MAX_REPLACED)})`;
   const from = [

@@ -12,7 +12,7 @@ import {
   type WeighedFact,
   workOf,
 } from '../memory/facts/fact-types.js';
-import { coveringTasks, MOST_WORK } from '../memory/search/covering-work.js';
+import { coveringTasks, EARLY, MOST_WORK, sharesOf } from '../memory/search/covering-work.js';
 import { LEADING, LIKELY, type LikelyFile, PERHAPS, recall } from '../memory/search/likely-files.js';
 import { fileClass, queryPaths } from '../memory/search/path-table.js';
 import { isRoutine, isTelling, queryTokens, withoutType } from '../memory/search/tokens.js';
@@ -76,8 +76,9 @@ const OLD_RESULTS = 50;
 const STRONG = 3;
 /** Results on other files whose words are mostly those of the task, such as "remove simple-get from the reply tests". */
 const MOST_PRECEDENTS = 1;
-/** Likeness at which past work with files may share only one telling word with the task. */
+/** Past work with files may share only one telling word with the task at this likeness, or if it is this share of the task. */
 const NEAR_ENOUGH = 0.45;
+const MUCH = 0.25;
 
 interface MemoryQuery {
   readonly text: string;
@@ -162,18 +163,19 @@ export function memoryOf(state: SessionState, query: MemoryQuery, room: number, 
   const isAnothers = isForOthers(state, taskId, text);
   const telling = queryTokens(text).filter(isTelling).length;
   let precedents = 0;
-  const body = new Set(
-    queryTokens(withoutType(text)).filter((word) => isTelling(word) && !word.startsWith('<')),
-  );
-  /** One common word is too little, unless the meaning is near, too. */
+  const shares = sharesOf(past, withoutType(text));
+  const shareOf = (word: string) => shares.get(past.wordOf(word) ?? Number.NaN) ?? 0;
+  /** Among many results, one common word is chance, unless it is much of the task or the meaning is near, too. */
   const isNear = ({ object }: SessionFact) => {
     const likeness = closeness?.(object) ?? 0;
     // Without a vector, nothing is known of the meaning.
-    if (likeness === 0 || likeness >= NEAR_ENOUGH) return true;
-    const shared = queryTokens(object).filter((word) => body.has(word));
+    if (likeness === 0 || likeness >= NEAR_ENOUGH || past.rows.length < EARLY.results) return true;
+    const shared = [...new Set(queryTokens(object))].filter((word) => shareOf(word) > 0);
     // A part of a word is not a further one.
+    const isPart = (word: string) => shared.some((other) => other !== word && other.includes(word));
     return (
-      shared.filter((word) => !shared.some((whole) => whole !== word && whole.includes(word))).length > 1
+      shared.filter((word) => !isPart(word)).length > 1 ||
+      shared.reduce((sum, word) => sum + shareOf(word), 0) >= MUCH
     );
   };
   /** A later round of its task answered the review. */

@@ -125,7 +125,7 @@ const SHOWN = {
 };
 
 const LEFT = {
-  rank: 'others came first',
+  rank: 'others came first, or it shares too little with the task',
   unlikely: 'it is not likely enough',
   'near-duplicate': 'another says nearly the same',
   'one task': 'its task has enough places',

@@ -47,7 +47,9 @@ export async function claudeTypesFault(sdk, env) {
 const payloads = ${JSON.stringify(payloads, null, 2)} as const satisfies readonly DeepReadonly<HookInput>[];
 type DeepReadonly<T> = T extends object ? { readonly [K in keyof T]: DeepReadonly<T[K]> } : T;
 const answers: readonly HookJSONOutput[] = ${JSON.stringify(answers, null, 2)};
-type Missing = Exclude<HookEvent, (typeof payloads)[number]['hook_event_name']>;
+// Calls of tools are read from the transcript.
+type Unused = 'PostToolUse' | 'PostToolUseFailure';
+type Missing = Exclude<HookEvent, Unused | (typeof payloads)[number]['hook_event_name']>;
 const missing: [Missing] extends [never] ? 'none' : Missing = 'none';
 console.log(answers, missing);
 `,

@@ -72,7 +72,10 @@ export async function story({ first, second, folder, services, isPackaged = fals
     const body =
       endpoint.requests.find((each) => each.tools.length > 0 && each.body.includes('What is left'))?.body ??
       '';
-    const told = /\[Memory of .*?semicolon\?/.exec(body)?.[0].replaceAll('\\n', '\n').replaceAll('\\"', '"');
+    const told = /\[Memory of .*?Last: [^\]]*\]/
+      .exec(body)?.[0]
+      .replaceAll('\\n', '\n')
+      .replaceAll('\\"', '"');
     const knows = ['The package is private now', 'package.json', 'node:test, no jest'].every((text) =>
       told?.includes(text),
     );

@@ -65,9 +65,12 @@ export async function tried({ name, client, program, folder, services }) {
     const before = filesOf(folder);
     await connected('', '--session', session);
     await removed('');
-    // What stays of the user's state is folders that hold nothing, and which repository a session belongs to.
+    // What stays of the user's state is folders that hold nothing, which repository a session belongs to, and which server a queue is for.
     const changed = difference(before, filesOf(folder)).filter(
-      (line) => !/^home\/\.local(?:.*: folder$|\/state\/throughline\/session-names: )/.test(line),
+      (line) =>
+        !/^home\/\.local(?:.*: folder$|\/state\/throughline\/(?:session-names|hooks\/spool\/[^/]+\/server): )/.test(
+          line,
+        ),
     );
     check('connect and --remove leave every file byte for byte', changed.length === 0, changed);
     await connected('', '--session', session);

@@ -52,10 +52,9 @@ it('a server is used that is named, else that of the joined team, else the own o
   expect(serverText(serverInUse(stateDir))).toBe(
     'the server of bob@host at c:3, named by "throughline team join", as ann',
   );
-  // As it was written before there were members.
   await writeFile(join(stateDir, 'team'), 'nats://c:3\n');
-  expect(serverInUse(stateDir)).toEqual({ kind: 'team', url: 'nats://c:3', access: {} });
-  expect(leaveTeam(stateDir)).toBe('nats://c:3');
+  expect(() => serverInUse(stateDir)).toThrow(/team is damaged: "throughline team leave" removes it/);
+  expect(leaveTeam(stateDir)).toBeUndefined();
   expect(serverInUse(stateDir)).toMatchObject({ kind: 'own' });
 });
 

@@ -95,7 +95,7 @@ describe('prompt', () => {
     );
     expect(explained.stderr).toMatch(/\n-- Likely files.*\n(?:-- .*\n)*-- .*src\/a\.ts.*\n/);
     expect(explained.stderr).toMatch(
-      /\n-- Left out\n-- {3}[0-9a-f]{8} {2}task:1 must_fix two {2}<- others came first; score \d+\.\d\d: result \d+, task 1, findings, a likely or open file.*\n/,
+      /\n-- Left out\n-- {3}[0-9a-f]{8} {2}task:1 must_fix two {2}<- others came first, or it shares too little with the task; score \d+\.\d\d: result \d+, task 1, findings, a likely or open file.*\n/,
     );
   });
 });

@@ -154,8 +154,20 @@ it('a revoked or replaced key ends within a second, and the errors of a join nam
     code: 2,
     stderr: expect.stringContaining('copy all of the line that begins with tli_'),
   });
+  for (const text of ['tli_e30', 'nothing'])
+    expect((await join_([first.url, '--ca', cert], text)).stderr).toContain('not a whole invitation');
+  const shown = await join_([first.invitation]);
+  expect(shown).toMatchObject({ code: 2, stderr: expect.stringContaining('paste it when asked') });
+  expect(shown.stderr).not.toContain(first.invitation.slice(4, 40));
+  expect(await bob.run(['team', 'invite', 'eve', '--ca', key])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('without a key'),
+  });
   expect(await readdir(ann.state)).not.toContain('team');
-  expect(await join_([], first.invitation)).toMatchObject({ code: 0 });
+  // What invite prints is two lines.
+  expect(await join_([], `throughline team join ${first.url}\n${first.invitation}\n`)).toMatchObject({
+    code: 0,
+  });
   expect(await ann.run(['note', 'add', '-s', 'another', 'x'])).toMatchObject({
     stderr: expect.stringContaining('permission_denied'),
   });
@@ -165,6 +177,9 @@ it('a revoked or replaced key ends within a second, and the errors of a join nam
     stdout: expect.stringMatching(/^server: .*, as ann\n$/),
     stderr: expect.stringContaining('your access is for some sessions only'),
   });
+  expect((await cli(['facts'], { env: unnamed, cwd: ann.home })).stderr).toContain(
+    'a user who is bound to sessions gives --session',
+  );
   expect((await ann.run(['open', '--print'])).stderr).toContain('run "throughline open" there');
   const said = ['note', 'add', '-s', 'api', 'Decided: The parser is recursive'];
   expect(await cli(said, { env: ann.env, cwd: ann.home, terminal: true })).toMatchObject({ code: 0 });
@@ -226,7 +241,15 @@ it('a revoked or replaced key ends within a second, and the errors of a join nam
   });
   await begin(ann);
   expect(await readdir(join(ann.state, 'hooks', 'starts'))).toHaveLength(1);
+  const file = join(ann.state, 'team');
+  const whole = await readFile(file, 'utf8');
+  await writeFile(file, whole.slice(0, 9));
+  expect((await ann.run(['status'])).stderr).toContain(`${file} is damaged: "throughline team leave"`);
+  await writeFile(file, whole);
   expect((await ann.run(['team', 'leave'])).stdout).toBe(`throughline team left ${third.url}\n`);
+  await writeFile(file, '{');
+  expect((await ann.run(['team', 'leave'])).code).toBe(0);
+  expect(await readdir(ann.state)).not.toContain('team');
   expect(await readdir(ann.state)).not.toContain('team.nk');
   expect(await readdir(join(ann.state, 'hooks'))).not.toContain('starts');
   expect(serverOnStore(bob.store)).toBeDefined();

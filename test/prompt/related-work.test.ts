@@ -48,9 +48,15 @@ describe('related work', () => {
       ['Rename a helper of HTTP2', ['src/http2.ts']],
       ...others(60),
     ];
-    const lines = related(work, 'Close the http2 connection on a timeout', WORDS).join('\n');
+    const task = 'Close the http2 connection on a timeout of the server while a client reads its answer';
+    const lines = related(work, task, WORDS).join('\n');
     expect(lines).toContain('Abort a stalled TCP connection');
     expect(lines).not.toMatch(/issues|Rename/);
+    // Among few results, and where it is much of the task, one word is enough.
+    const lexer: Work = ['Lexer written', ['lexer.txt']];
+    expect(related([lexer, ...others(40)], 'Write the tests of the lexer', WORDS)).toHaveLength(1);
+    const invoice: Work = ['Invoice PDF export', ['src/invoice.ts']];
+    expect(related([invoice, ...others(60)], 'Fix the bug in the invoice', WORDS)).toHaveLength(1);
   });
 
   it('a likely file that the task names says so', () => {

@@ -11,6 +11,7 @@ import { FactIndex } from './fact-index.js';
 import {
   bytesOfFact,
   type DispatchOrigin,
+  isOfCommand,
   isSameScope,
   MOST_VALUE,
   OPEN_VALUE,
@@ -132,11 +133,16 @@ export class InMemorySessionFactStore {
   }
 
   /** Returns the branch on which a fact was said, and the fact that it has been merged or deleted since. */
-  #branchOf({ sourceSequence: sequence }: SessionFact, branch = this.#branches.get(sequence)) {
+  #branchOf(fact: SessionFact, branch = this.#saidOn(fact)) {
     const ends = this.#groups.get(
       groupName({ subject: `branch:${branch}`, relation: RELATIONS.branchEnded }),
     );
-    return { branch, end: ends?.find(({ fact }) => fact.sourceSequence > sequence)?.fact };
+    return { branch, end: ends?.find(({ fact: other }) => other.sourceSequence > fact.sourceSequence)?.fact };
+  }
+
+  /** Notes and answers carry the number of the newest result, whose branch is not theirs. */
+  #saidOn({ ref, sourceSequence }: SessionFact): string | undefined {
+    return isOfCommand(ref) ? undefined : this.#branches.get(sourceSequence);
   }
 
   /** Returns the branch that a fact was said on, unless others begin at it, or it has been merged or deleted since. */
@@ -147,7 +153,7 @@ export class InMemorySessionFactStore {
 
   /** True if a statement does not count yet where an older one was said, on another branch that is open. */
   #areApart(newer: SessionFact, older: SessionFact): boolean {
-    const [on, before] = [newer, older].map(({ sourceSequence }) => this.#branches.get(sourceSequence));
+    const [on, before] = [newer, older].map((fact) => this.#saidOn(fact));
     const isOne = on === undefined || on === before || newer.ref === undefined || older.ref === undefined;
     return !isOne && this.openBranchOf(newer) !== this.openBranchOf(older);
   }

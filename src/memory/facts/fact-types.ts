@@ -52,6 +52,11 @@ export function turnOf(task: string, sequence: number): string {
   return `${task}\n${sequence}`;
 }
 
+/** True for the id of a note or an answer: no result says them. */
+export function isOfCommand(ref: string | undefined): boolean {
+  return ref?.startsWith('N') === true;
+}
+
 /** Returns how the fact of an answer begins: with its questions. Empty for another fact. */
 export function questionPrefix(answer: SessionFact['answer']): string {
   return answer === undefined ? '' : `${quoted(answer.questions.join(' '))} `;

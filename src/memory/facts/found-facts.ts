@@ -5,7 +5,7 @@ import type { StatementKind } from '../../contracts/kinds.js';
 import type { ToolArguments } from '../../contracts/requests.js';
 import { defined } from '../../shared/collections.js';
 import { quoted } from '../../shared/text.js';
-import { rankOf, type SessionFact } from './fact-types.js';
+import { isOfCommand, rankOf, type SessionFact } from './fact-types.js';
 import { statementKind } from './statements.js';
 
 const SHORTEST_ID = 4;
@@ -112,7 +112,7 @@ export function factHistory(
 function closerOf(facts: readonly SessionFact[], fact: SessionFact): FactShown['closed_by'] {
   const { closedBy: dispatch, validTo: at } = fact;
   if (dispatch === undefined || at === undefined || fact.retracted !== undefined) return undefined;
-  const closer = facts.find(({ sourceSequence }) => sourceSequence === dispatch);
+  const closer = facts.find(({ sourceSequence, ref }) => sourceSequence === dispatch && !isOfCommand(ref));
   if (closer === undefined) return { dispatch, at };
   return { dispatch, at, event: closer.eventSequence, role: closer.sourceRole, task: closer.sourceTaskId };
 }

@@ -20,7 +20,7 @@ export const MOST_WORK = 8;
 const BAR = 0.28;
 const FIRST_BAR = 0.12;
 /** The same after few results, where every word is common. */
-const EARLY = { results: 50, bar: 0.05 } as const;
+export const EARLY = { results: 50, bar: 0.05 } as const;
 /** Each time a file is covered, the value of covering it again is multiplied by this; a part of a task's use never falls. */
 const AGAIN = 0.5;
 const NEW_SHARE = 0.5;
@@ -69,11 +69,12 @@ export function coveringTasks(
     if (id !== undefined && !BUSY.has(FILE_CLASSES[classes[id] ?? 0] ?? 'src')) worth[id] = score;
   }
   const chance = worth.slice();
-  const telling = wordsOf(past, text);
-  const body = wordsOf(past, withoutType(text));
+  const telling = sharesOf(past, text);
+  const body = sharesOf(past, withoutType(text));
   const subject = body.size > 0 ? body : telling;
   const tests = ABOUT_TESTS.flatMap((token) => past.wordOf(token) ?? []);
-  const isAboutTests = queryTokens(text).some((token) => ABOUT_TESTS.includes(token));
+  const isEarly = past.rows.length < EARLY.results;
+  const isAboutTests = !isEarly && queryTokens(text).some((token) => ABOUT_TESTS.includes(token));
   const isRelated = ({ tokens }: Candidate) =>
     tokens.some((word) => subject.has(word)) &&
     (!isAboutTests || tokens.some((word) => tests.includes(word)));
@@ -85,7 +86,7 @@ export function coveringTasks(
     const use = useOf(files, worth, words);
     return [{ ...candidate, use, more: use }];
   });
-  const firstBar = past.rows.length < EARLY.results ? EARLY.bar : FIRST_BAR;
+  const firstBar = isEarly ? EARLY.bar : FIRST_BAR;
   const chosen: CoveringTask[] = [];
   while (chosen.length < MOST_WORK) {
     let best: Candidate | undefined;
@@ -154,7 +155,7 @@ function newShare(files: readonly number[], worth: Float64Array, chance: Float64
 }
 
 /** Returns the words of a query that tell its subject, with the share of the query's weight that each has. */
-function wordsOf(past: PastResults, text: string): ReadonlyMap<number, number> {
+export function sharesOf(past: PastResults, text: string): ReadonlyMap<number, number> {
   const weights = new Map<number, number>();
   let whole = 1;
   for (const token of queryTokens(text)) {

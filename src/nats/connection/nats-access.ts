@@ -69,6 +69,7 @@ function withRecorded(address: JoinedServer, given: NatsAccess): readonly [strin
   return [address.url, { ...(address.as === undefined ? given : rest), ...address.access }];
 }
 
+const CREDS_NAMED = 'NATS_CREDS or --creds';
 const HIDDEN = '***@';
 const SCHEMES: ReadonlySet<string> = new Set(['nats://', 'tls://']);
 const INBOX_PREFIX = /^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$/;
@@ -202,15 +203,25 @@ export function newUserKey(): { readonly key: string; readonly seed: string } {
 }
 
 /** Returns the account of credentials: the same for all its users, and wherever its server is. */
-export function accountOf({ creds }: NatsAccess): string | undefined {
+export function accountOf(access: NatsAccess): string | undefined {
+  const jwt = jwtIn(access);
+  // A signing key of the account may have issued it.
+  const issuer = isObject(jwt?.nats) ? jwt.nats.issuer_account : undefined;
+  return jwt && String(issuer ?? jwt.iss);
+}
+
+/** Returns the name of the user whose credentials these are. */
+export function userOf(access: NatsAccess): string | undefined {
+  const name = jwtIn(access)?.name;
+  return typeof name === 'string' && name !== '' ? name : undefined;
+}
+
+function jwtIn({ creds }: NatsAccess) {
   if (creds === undefined) return undefined;
-  const words = readFile('NATS_CREDS or --creds', creds, CREDS, 'the JWT and the seed of a user').split(/\s/);
+  const words = readFile(CREDS_NAMED, creds, CREDS, 'the JWT and the seed of a user').split(/\s/);
   const [, payload = ''] = words.map((word) => word.split('.')).find(({ length }) => length === 3) ?? [];
   const jwt = jsonOf(Buffer.from(payload, 'base64url'));
-  if (!isObject(jwt)) return undefined;
-  // A signing key of the account may have issued it.
-  const issuer = isObject(jwt.nats) ? jwt.nats.issuer_account : undefined;
-  return String(issuer ?? jwt.iss);
+  return isObject(jwt) ? jwt : undefined;
 }
 
 function fileAuthenticator({ nkey, creds }: NatsAccess): Authenticator | undefined {
@@ -219,7 +230,7 @@ function fileAuthenticator({ nkey, creds }: NatsAccess): Authenticator | undefin
     return nkeyAuthenticator(() => new TextEncoder().encode(SEED.exec(seed())?.[0]));
   }
   if (creds !== undefined) {
-    const text = readEachTime('NATS_CREDS or --creds', creds, CREDS, 'the JWT and the seed of a user');
+    const text = readEachTime(CREDS_NAMED, creds, CREDS, 'the JWT and the seed of a user');
     return credsAuthenticator(() => new TextEncoder().encode(text()));
   }
   return undefined;

@@ -113,6 +113,7 @@ export interface Invitation {
 }
 
 const MARK = 'tli_';
+const INVITED = /(?:^|\s)tli_([\w-]+)/;
 
 export function invitationText(invitation: Invitation): string {
   return MARK + Buffer.from(JSON.stringify(invitation)).toString('base64url');
@@ -121,8 +122,10 @@ export function invitationText(invitation: Invitation): string {
 /** @throws ThroughlineError `usage` unless the text is a whole invitation */
 export function readInvitation(text: string): Invitation {
   try {
-    if (!text.startsWith(MARK)) throw new Error('no mark');
-    return JSON.parse(Buffer.from(text.slice(MARK.length), 'base64url').toString('utf8'));
+    const [, packed = ''] = INVITED.exec(text) ?? [];
+    const invitation: Invitation = JSON.parse(Buffer.from(packed, 'base64url').toString('utf8'));
+    if (!invitation.seed || !invitation.url) throw new Error('no key and address');
+    return invitation;
   } catch (cause) {
     throw new ThroughlineError(
       'usage',

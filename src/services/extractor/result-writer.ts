@@ -38,7 +38,8 @@ export type Counted = { readonly rejected?: DispatchRejected['data']['error'] };
 interface KnownResults {
   /** The dispatches stored since it first met the session; its floor is the newest one at that time. */
   readonly counted: CountedDispatches;
-  readonly places: Place[];
+  /** By the number of their subject; those without a result are made when they get one. */
+  readonly places: Map<number, Place>;
 }
 
 interface Place {
@@ -92,7 +93,7 @@ export class ResultWriter {
 
   /** One append at a time is in flight at a place: the next one expects its sequence. */
   #inTurn(attempt: Attempt, event: DispatchEvent): Promise<Counted> {
-    const place = placeOf(attempt.known, event);
+    const place = placeOf(attempt.known, event.data.dispatch.sequence);
     const write = () => this.#write(attempt, event);
     const done = place.queue === undefined ? write() : place.queue.then(write, write);
     inQueue(place, done);
@@ -111,7 +112,7 @@ export class ResultWriter {
   /** Callbacks instead of an async function, which would retain the event per pending append. */
   #append(attempt: Attempt, event: DispatchEvent): Promise<Counted> {
     const { session, known } = attempt;
-    const place = placeOf(known, event);
+    const place = placeOf(known, event.data.dispatch.sequence);
     const { sequence: dispatch } = event.data.dispatch;
     const counts: Counted = event.type === 'fact.recorded' ? RECORDED : { rejected: event.data.error };
     const written = withNewest(event, known.counted.newest());
@@ -127,7 +128,7 @@ export class ResultWriter {
   async #refused(attempt: Attempt): Promise<Counted> {
     const { session, known, again, tries } = attempt;
     const event = again();
-    const place = placeOf(known, event);
+    const place = placeOf(known, event.data.dispatch.sequence);
     const { sequence: dispatch } = event.data.dispatch;
     const range = { after: place.newest, at: resultPath(dispatch) };
     const { events, through } = await this.#ports.log.read(session, range);
@@ -149,7 +150,7 @@ export class ResultWriter {
 
   /** Returns how an older dispatch counts; `undefined` if its event is neither in the state nor in the log. */
   async #lookUp(session: Token, known: KnownResults, dispatch: number): Promise<Counted | undefined> {
-    const { newest } = known.places[dispatch % RESULT_SUBJECTS] as Place;
+    const { newest } = placeOf(known, dispatch);
     const state = await this.#stateFrom(session, newest);
     const { dispatches } = state;
     const { floor, removed } = dispatches.counted();
@@ -199,10 +200,9 @@ export class ResultWriter {
     const stored = await this.#ports.log.newestResults(session);
     let newest = 0;
     let isSure = stored.length > 0;
-    const places = Array.from({ length: RESULT_SUBJECTS }, (): Place => ({ newest: 0, queue: undefined }));
+    const places = new Map<number, Place>();
     for (const { path, sequence, event } of stored) {
-      const place = places[Number(path.slice(path.indexOf('.') + 1))];
-      if (place !== undefined) place.newest = sequence;
+      places.set(Number(path.slice(path.indexOf('.') + 1)), { newest: sequence, queue: undefined });
       if (event === undefined || !isDispatchEvent(event)) isSure = false;
       else newest = Math.max(newest, event.data.dispatch.sequence, event.data.dispatch.newest ?? 0);
     }
@@ -225,8 +225,11 @@ function inQueue(place: Place, done: Promise<unknown>): void {
   done.then(end, end);
 }
 
-function placeOf({ places }: KnownResults, { data }: DispatchEvent): Place {
-  return places[data.dispatch.sequence % RESULT_SUBJECTS] as Place;
+function placeOf({ places }: KnownResults, dispatch: number): Place {
+  const number = dispatch % RESULT_SUBJECTS;
+  const place = places.get(number) ?? { newest: 0, queue: undefined };
+  places.set(number, place);
+  return place;
 }
 
 /** Looks without the readers' view: a copy of the state for each of thousands that come again would take minutes. */
