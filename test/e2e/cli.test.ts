@@ -69,7 +69,7 @@ describe('prompt', () => {
         '- required fix: one [task:1, 3 Mar]',
         '- required fix: two [task:1, 3 Mar]',
         'Likely files:',
-        '- src/a.ts (fits the words of the task)\n',
+        '- src/a.ts (the task names it)\n',
       ].join('\n'),
     );
     expect(stdout.endsWith('Task prompt:\ntouch src/a.ts\n')).toBe(true);
