@@ -177,7 +177,9 @@ async function authority({ ca }: Texts<'ca'>): Promise<string | undefined> {
   const pem = ca && (await readNamed(ca, `--ca ${ca}`)).toString('utf8');
   // It is handed on.
   if (pem?.includes('PRIVATE KEY') || pem?.includes('CERTIFICATE') === false)
-    throw usageError(`--ca ${ca} is no certificate: name the file of the authority, in PEM, without a key`);
+    throw usageError(
+      `--ca ${ca} is not a certificate: name the file of the authority, in PEM, without a key`,
+    );
   return pem;
 }
 
