@@ -129,6 +129,8 @@ export const CLIENTS = {
       GEMINI_API_KEY: 'dummy',
       GOOGLE_GEMINI_BASE_URL: url,
       GEMINI_CLI_TRUST_WORKSPACE: 'true',
+      // The endpoint plays this one; the examples of "work" name none.
+      GEMINI_MODEL: 'gemini-2.5-flash',
     }),
     tools: {
       write: (file, _name, text) => ({

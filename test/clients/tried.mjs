@@ -34,6 +34,8 @@ export async function tried({ name, client, program, folder, services }) {
   const mine = {
     ...client.files({ home, project, url: endpoint.url }),
     [join(project, 'tasks.md')]: PLAN,
+    // A path that does not exist is left out of prompts.
+    [join(project, 'lexer.txt')]: 'if else\n',
     // Who owes a result. It applies once the client is connected.
     [join(project, '.throughline.json')]: JSON.stringify({
       agents: { main: 'implementer', [client.subAgent]: 'implementer' },

@@ -2,8 +2,10 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { messageOf } from '../../src/contracts/errors.js';
+import { credentialsFolder } from '../support/credentials.js';
 import { startGuardedSystem } from '../support/guarded-system.js';
-import { folderOfFile } from '../support/of-file.js';
+import { startPrivateNats } from '../support/nats-server.js';
+import { afterTest, folderOfFile } from '../support/of-file.js';
 import { must, python3, ROOT, sampleIn } from '../support/samples.js';
 import { eventsOf, newSession, systemOfFile } from '../support/system.js';
 
@@ -57,6 +59,24 @@ it('the package, its sample and the program of the tutorial pass mypy under stri
   await must(python, ['-m', 'mypy', '--strict', '--cache-dir', join(folder, 'mypy'), ...checked]);
   const printed = await must(python, [program], { NATS_URL: system.url });
   expect(printed).toMatch(/^TAS-1 round 1: .* -> needs_changes\nTAS-1 round 2: .* -> approved\n$/);
+});
+
+it('a certificate that does not fit ends the Python client at once, with the reason', async ({ skip }) => {
+  if (typeof python !== 'string') return skip(python.missing);
+  await using files = await credentialsFolder();
+  const ca = await files.authority('ca');
+  const { cert, key } = await files.certificate('misnamed', 'ca', 'DNS:nats.example.com');
+  const nats = await startPrivateNats({ extraConfig: `tls { cert_file: "${cert}", key_file: "${key}" }` });
+  afterTest(() => nats.stop());
+  const program = `import asyncio, ssl, throughline_memory
+async def main():
+    tls = ssl.create_default_context(cafile="${ca}")
+    try:
+        await throughline_memory.connect("${nats.url}", tls=tls, timeout=60)
+    except throughline_memory.ThroughlineError as error:
+        print(error.code)
+asyncio.run(main())`;
+  expect(await must(python, ['-c', program])).toBe('tls_failed\n');
 });
 
 it('the Python client does what its own tests and the cases of all languages say', async ({ skip }) => {

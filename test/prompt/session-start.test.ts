@@ -247,6 +247,26 @@ describe('a session start', () => {
     expect(prompt).not.toContain('Open:');
   });
 
+  it('what a command says has no branch of the newest result, and in a long start its person is named', () => {
+    const played = new Played();
+    const summary = 'A spike';
+    const turn = { task_id: 'claude-0a1b2c', summary, branch: 'feat-x', files_modified: ['package.json'] };
+    played.foldWhole(recorded(1, { role: 'observer', result: turn }));
+    played.foldWhole(
+      recorded(
+        2,
+        implementer({ task_id: '3', status: 'blocked', branch: 'feat-x', blockers: ['Which port?'] }),
+      ),
+    );
+    played.after('blocker-answer', { task: '3', answer: '8080', by: 'ann', person: true });
+    for (let each = 1; each <= 15; each += 1)
+      played.after('note-add', { content: `Rule ${each}`, type: 'rule', by: 'bob', person: true });
+    const { prompt } = compilePrompt(played.state, start({ branch: 'main' }));
+    expect(prompt).toMatch(/Which port\? 8080 \[N1, ann, /);
+    expect(prompt).toMatch(/Rule 15 \[N16, bob, /);
+    expect(prompt).not.toMatch(/N\d+, [^\]]*on feat-x/);
+  });
+
   it('a session start says what was noted, decisions apart, and never more than its room', () => {
     const played = new Played();
     for (let each = 1; each <= 7; each += 1) {

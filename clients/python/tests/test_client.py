@@ -263,9 +263,10 @@ class DiscoveryTest(unittest.TestCase):
         with tempfile.TemporaryDirectory() as state, mock.patch.dict(os.environ, XDG_STATE_HOME=state, NATS_URL=""):
             self.assertIsNone(named_server())
             Path(state, "throughline").mkdir()
-            Path(state, "throughline", "team").write_text("nats://team:4222\n")
-            self.assertEqual(named_server(), "nats://team:4222")
-            self.assertEqual(joined_access(), {})
+            for damaged in ("nats://team:4222", "7"):
+                Path(state, "throughline", "team").write_text(damaged)
+                with self.assertRaisesRegex(ThroughlineError, "team is damaged: .throughline team leave. removes it"):
+                    named_server()
             joined = {"url": "tls://team:4222", "as": "ann", "access": {"nkey": "/k", "inboxPrefix": "_INBOX_ann"}}
             Path(state, "throughline", "team").write_text(json.dumps(joined))
             self.assertEqual(named_server(), "tls://team:4222")
@@ -275,7 +276,7 @@ class DiscoveryTest(unittest.TestCase):
             of_project = Path(state, "throughline", "projects", f"shop-{digest}")
             for folder in (shop / ".git", shop / "src", of_project):
                 folder.mkdir(parents=True)
-            (of_project / "team").write_text("nats://project:4222\n")
+            (of_project / "team").write_text('{"url": "nats://project:4222"}')
             with mock.patch.object(Path, "cwd", return_value=shop / "src"):
                 self.assertEqual(named_server(), "nats://project:4222")
             os.environ["NATS_URL"] = "nats://named:4222"

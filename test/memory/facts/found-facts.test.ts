@@ -120,6 +120,16 @@ describe('one fact', () => {
     const { fact, history, closed_by: closedBy } = factHistory(STORE.all(), finding);
     expect(fact).toMatchObject({ object: 'Return an empty list', id: finding.id });
     expect(closedBy).toMatchObject({ dispatch: 9, at: timeOf(9), role: 'reviewer', task: '1' });
+    // A note carries the number of the newest result, and closes nothing.
+    const note = {
+      ...finding,
+      id: 'note',
+      ref: 'N1',
+      sourceSequence: 9,
+      sourceTaskId: 'N1',
+      sourceRole: 'observer' as const,
+    };
+    expect(factHistory([note, ...STORE.all()], finding).closed_by).toEqual(closedBy);
     expect(history.length).toBeGreaterThan(0);
     expect(new Set(history.map(({ subject }) => subject))).toEqual(new Set([finding.subject]));
     const dispatches = history.map(({ dispatch }) => dispatch);

@@ -131,8 +131,9 @@ class _Connecting:
             connecting = nc.connect(error_cb=on_error, **settings, **self._options)
             await asyncio.wait_for(connecting, self._timeout)
         except Exception as fault:
+            # After a failed handshake it would wait for its end for ever.
             with contextlib.suppress(Exception):
-                await nc.close()
+                await asyncio.wait_for(nc.close(), 1)
             if isinstance(fault, ThroughlineError):
                 raise
             files = {"user_credentials", "nkeys_seed"} & self._options.keys()

@@ -42,9 +42,15 @@ def _joined() -> dict[str, Any]:
     name = re.sub(r"[^A-Za-z0-9._-]", "-", project.name)[:40] or "root"
     digest = hashlib.sha256(os.fsencode(project)).hexdigest()[:12]
     of_project = _state_dir() / "projects" / f"{name}-{digest}" / "team"
-    text = _text(of_project) or _text(_state_dir() / "team")
-    # Before there were members, it was a URL alone.
-    return json.loads(text) if text.startswith("{") else {"url": text or None}
+    file = of_project if _text(of_project) else _state_dir() / "team"
+    text = _text(file)
+    try:
+        joined: dict[str, Any] = json.loads(text or "{}")
+        joined.get("url")
+        return joined
+    except (ValueError, AttributeError) as fault:
+        fix = '"throughline team leave" removes it, then join again'
+        raise ThroughlineError("config_invalid", f"{file} is damaged: {fix}", {"fix": fix}) from fault
 
 
 def _project() -> Path:
