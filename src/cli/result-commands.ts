@@ -1,6 +1,6 @@
-import { ThroughlineError, usageError } from '../contracts/errors.js';
+import { codeOf, ThroughlineError, usageError } from '../contracts/errors.js';
 import { ROLES, type Role } from '../contracts/kinds.js';
-import { token } from '../contracts/names.js';
+import { type Token, token } from '../contracts/names.js';
 import type { ThroughlineClient } from '../sdk/throughline-client.js';
 import { visible } from '../shared/terminal-text.js';
 import { counted } from '../shared/text.js';
@@ -54,7 +54,7 @@ function addShow(result: Command): void {
       const { shown, found } = await withClient(cliOf(command), async ({ tools }) =>
         session === undefined
           ? { shown: await tools.rejectedShow({ id }) }
-          : { found: await tools.dispatchShow({ session: token(session, '--session'), dispatch: id }) },
+          : { found: await resultIn(token(session, '--session'), id, tools) },
       );
       if (found !== undefined) return out(json ? JSON.stringify(found) : resultText(found));
       const { rejected: entry, truncated = false } = shown;
@@ -66,6 +66,17 @@ function addShow(result: Command): void {
       if (truncated)
         note(`-- only the beginning: the whole is message ${entry.sequence} of the stream DISPATCH`);
     });
+}
+
+const SOON_MS = 500;
+
+/** @throws ThroughlineError `not_found` if the session has no such result, and gets none soon */
+function resultIn(session: Token, dispatch: number, tools: ThroughlineClient['tools']) {
+  return tools.dispatchShow({ session, dispatch, timeoutMs: SOON_MS }).catch((error: unknown) => {
+    if (codeOf(error) !== 'not_caught_up') throw error;
+    const fix = `"throughline log ${session} --kind result" lists those that it has`;
+    throw new ThroughlineError('not_found', `session ${session} has no result ${dispatch}: ${fix}`);
+  });
 }
 
 interface RetryOptions extends Flags<'json'>, Texts<'file'> {

@@ -103,22 +103,23 @@ async function invite(
   const given = await authority(options);
   const { key, seed } = newUserKey();
   let name = '';
-  const store = await changeMembers(cli, (members) => {
+  const change = (members: Members) => {
     const member = memberAmong(members);
     name = member.name;
     return [...withoutMember(members, name), { ...member, key }];
-  });
+  };
+  const store = await changeMembers(cli, change, given);
   const { url, ca } = reachedBy(store);
   const by = `${userInfo().username}@${hostname()}`;
-  out(`throughline team join ${url}\n${invitationText({ name, seed, url, by, ca: given ?? ca })}`);
+  out(`throughline team join ${url}\n${invitationText({ name, seed, url, by, ca })}`);
   note(`-- ${name} runs the command, and pastes the invitation when asked; it is shown only now`);
   if (sharingOf(store).listen === undefined)
     note('-- your server listens on this machine alone: "throughline up --help" shows --listen');
 }
 
-/** Returns how other machines reach the server, and the authority of its certificate if it is its own. */
+/** Returns how other machines reach the server, and the authority of its certificate, if one is known. */
 function reachedBy(store: string): { readonly url: string; readonly ca?: string } {
-  const { listen } = sharingOf(store);
+  const { listen, ca: kept } = sharingOf(store);
   const { port, hostname: here } = new URL(serverOnStore(store)?.url ?? '');
   if (listen?.tls === undefined) {
     const isOpen = /^(0\.0\.0\.0|::)$/.test(listen?.host ?? '');
@@ -128,7 +129,8 @@ function reachedBy(store: string): { readonly url: string; readonly ca?: string 
   const certificate = new X509Certificate(pem);
   const names = certificate.subjectAltName ?? '';
   const [, host = hostname()] = /(?:DNS|IP Address):([^\s,*]+)/.exec(names) ?? [];
-  return { url: `tls://${host}:${port}`, ...(certificate.checkIssued(certificate) && { ca: pem }) };
+  const ca = kept ?? (certificate.checkIssued(certificate) ? pem : undefined);
+  return { url: `tls://${host}:${port}`, ...(ca !== undefined && { ca }) };
 }
 
 const BACK_WITHIN_MS = 10_000;
@@ -137,12 +139,12 @@ const BACK_WITHIN_MS = 10_000;
  * Has the server take changed members, one change at a time, and waits until the services are back: the first member cuts all
  * connections.
  */
-async function changeMembers(cli: Cli, change: (members: Members) => Members): Promise<string> {
+async function changeMembers(cli: Cli, change: (members: Members) => Members, ca?: string) {
   const store = ownStoreOf(cli);
   const lock = await lockedMembers(store);
   try {
     const sharing = sharingOf(store);
-    keepSharing(store, { ...sharing, members: change(sharing.members ?? []) });
+    keepSharing(store, { ...sharing, ...(ca && { ca }), members: change(sharing.members ?? []) });
     // Before the reload, after which the user's own processes need it.
     keptToken(store);
     await reloadAccess(store);
@@ -261,7 +263,8 @@ function addJoining(team: Command): void {
       };
       const here = process.cwd();
       const known = serverInUse(stateDir, { directory: here });
-      const found = await joining(url, options, proven, known.kind === 'team' ? known : undefined);
+      const { inboxPrefix } = cli.config.access;
+      const found = await joining(url, { ...options, inboxPrefix }, proven, known.kind === 'team' ? known : undefined);
       const joined = joinTeam(options.project ? projectTeamDir(stateDir, here) : stateDir, found);
       removeStarts(stateDir);
       out(
@@ -284,7 +287,7 @@ function addJoining(team: Command): void {
 /** Returns what the user joins with, once the server has accepted it. */
 async function joining(
   url: string | undefined,
-  { creds, user, ...options }: JoinOptions,
+  { creds, user, inboxPrefix, ...options }: JoinOptions & Pick<NatsAccess, 'inboxPrefix'>,
   proven: (joining: Joining) => Promise<Joining>,
   known: JoinedServer | undefined,
 ): Promise<Joining> {
@@ -292,8 +295,8 @@ async function joining(
   if (url !== undefined && (creds ?? user) !== undefined) {
     const access: NatsAccess =
       user === undefined
-        ? { creds: resolve(creds ?? '') }
-        : { user, password: await secretAnswer(`Password of ${user}: `) };
+        ? { creds: resolve(creds ?? ''), inboxPrefix }
+        : { user, password: await secretAnswer(`Password of ${user}: `), inboxPrefix };
     return proven({ url, as: user ?? userOf(access) ?? basename(creds ?? ''), ca, access });
   }
   let fault: unknown;

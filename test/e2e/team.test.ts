@@ -1,13 +1,14 @@
-import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { spoolCounts, spoolOf } from '../../src/agents/hooks/spool.js';
-import { installationKey, serverInUse } from '../../src/config/user-server.js';
+import { installationKey, projectTeamDir, serverInUse } from '../../src/config/user-server.js';
 import { silentLogger } from '../../src/engine/ports/logger-and-clock.js';
 import { connectNats, onConnectionState } from '../../src/nats/connection/connect-nats.js';
 import { serverOnStore } from '../../src/nats/server/server-store.js';
 import { cacheDirOf } from '../../src/nats/server/server-version.js';
+import { readInvitation } from '../../src/nats/server/team-members.js';
 import { cli, cliProcess, startCli } from '../support/cli.js';
 import { credentialsFolder, operatorMode } from '../support/credentials.js';
 import { freePort } from '../support/free-port.js';
@@ -261,6 +262,10 @@ it('two who are invited at once are both members', async () => {
   expect(invited.map(({ code }) => code)).toEqual([0, 0]);
   const members = JSON.parse((await bob.run(['team', 'members', '--json'])).stdout);
   expect(members.map(({ name }: { name: string }) => name).sort()).toEqual(['ann', 'eve']);
+  // The authority is given once.
+  await bob.run(['team', 'rotate', 'eve', '--ca', other]);
+  const { invitation } = invitationIn((await bob.run(['team', 'rotate', 'ann'])).stdout);
+  expect(readInvitation(invitation).ca).toBe(await readFile(other, 'utf8'));
 });
 
 it('a server that is away is named with the last start, and joined again at its new address without an invitation', async () => {
@@ -293,6 +298,8 @@ it('a server that is away is named with the last start, and joined again at its 
   await bob.run(['up', '--detach', '--no-inspector', '--port', port, '--listen', '127.0.0.1', '--no-tls']);
   expect((await ann.run(['status'])).stderr).toMatch(/it offers none: check the address/);
   expect(await begin(ann)).toMatch(/as of \d\d:\d\d, .*it offers none.*The lexer is a table/);
+  await rm(join(projectTeamDir(ann.state, ann.home), 'team.nk'));
+  expect(await begin(ann)).toMatch(/memory not reachable: the key .*team\.nk cannot be read/);
 });
 
 it('what waits for a server of others follows an account of it to another address and with other credentials', async () => {

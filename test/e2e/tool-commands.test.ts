@@ -251,6 +251,9 @@ describe('the reading commands', () => {
     const name = newSession('mistakes');
     await run('task', 'add', 'Keep the order', '-s', name);
     const said = async (...args: string[]) => (await up.cli(args)).stderr;
+    expect(await said('result', 'show', '9999', '-s', name)).toContain(
+      `session ${name} has no result 9999: "throughline log ${name} --kind result"`,
+    );
     expect(await said('status', 'T2')).toContain('for a task, use "throughline status --task T2"');
     expect(await said('status', name, '--all')).toContain('--all shows the installation: name no session');
     expect(await said('prompt', '-s', name, '-t', '1', '-p', 'x', '--as-of', '9999')).toContain(

@@ -81,8 +81,13 @@ function lastStart(session: string, why: string, { spool }: HookPlace): string |
   return `Throughline: as of ${day}${time}, the server does not answer (${why})\n\n${last.prompt}`;
 }
 
-/** Faults of the server, not of this machine. */
-const REFUSING: ReadonlySet<string> = new Set([...UNREACHABLE, 'permission_denied', 'conflict']);
+/** Faults of the server, or of the way to it; not of this machine. */
+const REFUSING: ReadonlySet<string> = new Set([
+  ...UNREACHABLE,
+  'permission_denied',
+  'conflict',
+  'config_invalid',
+]);
 
 type RecordingPlace = Pick<
   HookPlace,

@@ -17,6 +17,8 @@ export interface Sharing {
     /** PEM files. Absent: no TLS. */
     readonly tls?: { readonly cert: string; readonly key: string } | undefined;
   };
+  /** PEM of the authority of its certificate, which invitations hold. */
+  readonly ca?: string | undefined;
   /** Missing before the first invitation. */
   readonly members?: readonly Member[] | undefined;
 }
