@@ -264,7 +264,12 @@ function addJoining(team: Command): void {
       const here = process.cwd();
       const known = serverInUse(stateDir, { directory: here });
       const { inboxPrefix } = cli.config.access;
-      const found = await joining(url, { ...options, inboxPrefix }, proven, known.kind === 'team' ? known : undefined);
+      const found = await joining(
+        url,
+        { ...options, inboxPrefix },
+        proven,
+        known.kind === 'team' ? known : undefined,
+      );
       const joined = joinTeam(options.project ? projectTeamDir(stateDir, here) : stateDir, found);
       removeStarts(stateDir);
       out(

@@ -226,7 +226,12 @@ function jwtIn({ creds }: NatsAccess) {
 
 function fileAuthenticator({ nkey, creds }: NatsAccess): Authenticator | undefined {
   if (nkey !== undefined) {
-    const seed = readEachTime('the key (NATS_NKEY, or that of "team join")', nkey, SEED, 'the seed of a user, SU…');
+    const seed = readEachTime(
+      'the key (NATS_NKEY, or that of "team join")',
+      nkey,
+      SEED,
+      'the seed of a user, SU…',
+    );
     return nkeyAuthenticator(() => new TextEncoder().encode(SEED.exec(seed())?.[0]));
   }
   if (creds !== undefined) {
