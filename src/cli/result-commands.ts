@@ -68,11 +68,9 @@ function addShow(result: Command): void {
     });
 }
 
-const SOON_MS = 500;
-
 /** @throws ThroughlineError `not_found` if the session has no such result, and gets none soon */
 function resultIn(session: Token, dispatch: number, tools: ThroughlineClient['tools']) {
-  return tools.dispatchShow({ session, dispatch, timeoutMs: SOON_MS }).catch((error: unknown) => {
+  return tools.dispatchShow({ session, dispatch, timeoutMs: 500 }).catch((error: unknown) => {
     if (codeOf(error) !== 'not_caught_up') throw error;
     const fix = `"throughline log ${session} --kind result" lists those that it has`;
     throw new ThroughlineError('not_found', `session ${session} has no result ${dispatch}: ${fix}`);

@@ -1,7 +1,7 @@
 import { Option } from 'commander';
 import { hasProjectFile } from '../agents/agent-session.js';
 import { serverText } from '../config/user-server.js';
-import { codeOf, ThroughlineError, usageError } from '../contracts/errors.js';
+import { ThroughlineError, usageError } from '../contracts/errors.js';
 import type { Token } from '../contracts/names.js';
 import type { RunInitReply, RunStatusReply } from '../contracts/plan-requests.js';
 import { PLAN_STATUSES } from '../contracts/plan-requests.js';
@@ -155,8 +155,7 @@ async function installation(cli: Cli, json: boolean): Promise<Shown> {
       .catch(() => undefined),
   })).catch((error: unknown) => {
     // One who may not listen for replies can do nothing.
-    const isOfList = error instanceof ThroughlineError && error.details?.operation === 'publish';
-    if (codeOf(error) !== 'permission_denied' || !isOfList) throw error;
+    if (!(error instanceof ThroughlineError && error.details?.operation === 'publish')) throw error;
   });
   if (known === undefined)
     return {
