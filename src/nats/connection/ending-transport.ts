@@ -20,7 +20,7 @@ export interface DialOptions {
   /** Returns where the server is, and what its greeting contains. Called at each attempt; may throw. */
   readonly locate?: () => Address & { readonly greeting: string; readonly pid: number };
   readonly greeted?: (greeting: string) => void;
-  /** What to do where something else than a NATS server answers. */
+  /** Says what to do where something else than a NATS server answers. */
   readonly otherwise?: string;
 }
 
